@@ -24,10 +24,10 @@ struct LaneFlags {
     }
 };
 
-/// Call as count_in_block(). `again(x)` computes the SampleFlags of sample x of the row, which may be in the
+/// All lanes must call it. `again(x)` computes the SampleFlags of sample x of the row, which may be in the
 /// tile before.
 template <int kChannels, class Again>
-__device__ inline void count_flags(PixelCounts& counts, const Place& place, LaneFlags flags, Again&& again) {
+__device__ inline ThreadCounts counts_of(const Place& place, LaneFlags flags, Again&& again) {
     static_assert(kLaneSamples == 4);
     if (kChannels == 3 && __any_sync(kWholeWarp, flags.bits != 0) != 0) {
         const int channel = place.x % 3;
@@ -51,7 +51,7 @@ __device__ inline void count_flags(PixelCounts& counts, const Place& place, Lane
     const auto number = [&](int shift) {
         return static_cast<unsigned>(__popc(flags.bits & LaneFlags::kOwn << shift));
     };
-    count_in_block(counts, {number(0), number(8), number(16)});
+    return {number(0), number(8), number(16)};
 }
 
 } // namespace specklescope::cuda

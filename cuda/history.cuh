@@ -31,8 +31,9 @@ struct Tiles {
         return {width, across, across * shape.height};
     }
     SPECKLESCOPE_BOTH std::size_t samples() const { return static_cast<std::size_t>(count) * kTileSamples; }
-    unsigned blocks() const {
-        constexpr int per_block = kTileThreads / 32;
+    /// `each`: tiles of a warp.
+    unsigned blocks(int each = 1) const {
+        const int per_block = kTileThreads / 32 * each;
         return static_cast<unsigned>((count + per_block - 1) / per_block);
     }
 };
@@ -68,16 +69,39 @@ struct Place {
         return static_cast<std::size_t>(tile) * kTileSamples + static_cast<std::size_t>(lane) * kLaneSamples;
     }
 };
-/// Either all or none of a warp's lanes are beyond the last tile.
-__device__ inline Place place_of(const Tiles& tiles) {
+/// The first of `each` tiles. Either all or none of a warp's lanes are beyond the last tile.
+__device__ inline Place place_of(const Tiles& tiles, int each = 1) {
     Place place{};
-    place.tile = static_cast<int>((blockIdx.x * blockDim.x + threadIdx.x) / 32U);
+    place.tile = static_cast<int>((blockIdx.x * blockDim.x + threadIdx.x) / 32U) * each;
     place.lane = static_cast<int>(threadIdx.x % 32U);
     place.row = place.tile / tiles.across;
     place.x = (place.tile - place.row * tiles.across) * kTileSamples + place.lane * kLaneSamples;
     place.inside = min(max(tiles.width - place.x, 0), kLaneSamples);
     return place;
 }
+
+/// Tiles of a warp in kernels that only move samples: more loads are pending, and fewer blocks begin and end.
+template <class T> inline constexpr int kTilesOfWarp = sizeof(T) == 4 ? 2 : 4;
+
+/// kTiles consecutive places; `inside` is 0 beyond the last tile.
+template <int kTiles> struct Places {
+    Place at[kTiles];
+
+    __device__ explicit Places(const Tiles& tiles) {
+        Place place = place_of(tiles, kTiles);
+#pragma unroll
+        for (int k = 0; k < kTiles; ++k) {
+            place.inside = place.tile < tiles.count ? min(max(tiles.width - place.x, 0), kLaneSamples) : 0;
+            at[k] = place;
+            ++place.tile;
+            place.x += kTileSamples;
+            if (place.x >= tiles.across * kTileSamples) {
+                place.x -= tiles.across * kTileSamples;
+                ++place.row;
+            }
+        }
+    }
+};
 
 /// Samples beyond the row's end are not read: they become zeros.
 template <class T>
@@ -122,6 +146,11 @@ struct ThreadCounts {
         undefined += isnan(result) ? 1U : 0U;
         infinite += isinf(result) ? 1U : 0U;
     }
+    __device__ void add(const ThreadCounts& more) {
+        undefined += more.undefined;
+        infinite += more.infinite;
+        saturated += more.saturated;
+    }
     /// Adds a pixel of several samples.
     __device__ void add_pixel(const ThreadCounts& samples) {
         undefined += samples.undefined != 0 ? 1U : 0U;
@@ -141,11 +170,13 @@ __device__ inline void count_in_block(PixelCounts& counts, const ThreadCounts& m
 #pragma unroll
     for (int i = 0; i < 3; ++i) {
         unsigned sum = parts[i];
-        if (__any_sync(kWholeWarp, sum != 0) == 0)
-            continue;
+#if __CUDA_ARCH__ >= 800
+        sum = __reduce_add_sync(kWholeWarp, sum);
+#else
         for (int step = 16; step > 0; step /= 2)
             sum += __shfl_xor_sync(kWholeWarp, sum, step);
-        if (threadIdx.x % 32U == 0)
+#endif
+        if (threadIdx.x % 32U == 0 && sum != 0)
             atomicAdd(&sums[i], sum);
     }
     __syncthreads();

@@ -19,25 +19,34 @@ struct FlowArgs {
     PixelCounts* counts;
 };
 
+constexpr int kEach = kTilesOfWarp<float>;
+
 __global__ void __launch_bounds__(kTileThreads) flow_kernel(const __grid_constant__ FlowArgs args) {
-    const Place place = place_of(args.tiles);
-    if (place.tile >= args.tiles.count)
-        return;
-    const Samples<float> samples = load_samples<float>(args.input, args.input_pitch, place);
-    Samples<float> results;
-    if (args.fixed) {
-        const Samples<float> fixed = Samples<float>::load(args.fixed + place.sample());
+    const Places<kEach> places(args.tiles);
+    Samples<float> samples[kEach];
 #pragma unroll
-        for (int j = 0; j < kLaneSamples; ++j)
-            results.v[j] = flow_value(samples.v[j], args.scale, fixed.v[j]);
-    } else {
+    for (int k = 0; k < kEach; ++k)
+        samples[k] = load_samples<float>(args.input, args.input_pitch, places.at[k]);
+    ThreadCounts mine;
 #pragma unroll
-        for (int j = 0; j < kLaneSamples; ++j)
-            results.v[j] = flow_value(samples.v[j], args.scale);
+    for (int k = 0; k < kEach; ++k) {
+        const Place& place = places.at[k];
+        Samples<float> results;
+        if (args.fixed && place.inside > 0) {
+            const Samples<float> fixed = Samples<float>::load(args.fixed + place.sample());
+#pragma unroll
+            for (int j = 0; j < kLaneSamples; ++j)
+                results.v[j] = flow_value(samples[k].v[j], args.scale, fixed.v[j]);
+        } else {
+#pragma unroll
+            for (int j = 0; j < kLaneSamples; ++j)
+                results.v[j] = flow_value(samples[k].v[j], args.scale);
+        }
+        store_results(args.output, args.output_pitch, place, results);
+        mine.add(undefined_of(place, results));
     }
-    store_results(args.output, args.output_pitch, place, results);
     if (args.counts)
-        count_in_block(*args.counts, undefined_of(place, results));
+        count_in_block(*args.counts, mine);
 }
 
 class FlowDevice final : public DeviceStage {
@@ -91,7 +100,8 @@ private:
     }
 
     void launch(const FlowArgs& args, const RunContext<Space::device>& context) const {
-        flow_kernel<<<tiles_.blocks(), kTileThreads, 0, static_cast<cudaStream_t>(context.stream)>>>(args);
+        flow_kernel<<<tiles_.blocks(kEach), kTileThreads, 0, static_cast<cudaStream_t>(context.stream)>>>(
+            args);
         check_launch("the kernel of stage flow");
     }
 
