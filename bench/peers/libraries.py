@@ -31,7 +31,7 @@ def frames(image: str) -> list[Any]:
     width, height = map(int, size.split("×"))
     type_, high = {"u8": ("uint8", 255), "u16": ("uint16", 65535), "f32": ("float32", 1)}[kind]
     shape = (height, width, 3) if colour else (height, width)
-    first = (torch().rand(shape, device="cuda") * high).to(getattr(torch(), type_))
+    first = (torch().rand(shape) * high).to(getattr(torch(), type_)).cuda()
     return [first.clone() for _ in range(max(2, min(64, BEYOND_CACHE // (2 * first.nbytes))))]
 
 
@@ -45,8 +45,8 @@ def round_ms(call: Callable[[], Any], calls: int) -> float:
     return float(begin.elapsed_time(end)) / calls
 
 
-def measure(function: Callable[[Any], Any], inputs: list[Any]) -> dict[str, float]:
-    """Milliseconds of a call. All calls are one CUDA graph, so that Python takes no time, if the library permits that."""
+def measure(function: Callable[[Any], Any], inputs: list[Any], in_graph: bool) -> dict[str, float]:
+    """Milliseconds of a call. In a CUDA graph of all calls, Python takes no time."""
     def all_frames() -> None:
         for frame in inputs:
             function(frame)
@@ -54,14 +54,11 @@ def measure(function: Callable[[Any], Any], inputs: list[Any]) -> dict[str, floa
     all_frames()
     torch().cuda.synchronize()
     run: Callable[[], Any] = all_frames
-    graph = torch().cuda.CUDAGraph()
-    try:
+    if in_graph:
+        graph = torch().cuda.CUDAGraph()
         with torch().cuda.graph(graph):
             all_frames()
         run = graph.replay
-    except RuntimeError as error:
-        print(f"  without a graph: {str(error).splitlines()[0]}", file=sys.stderr)
-        torch().cuda.synchronize()
     round_ms(run, 1)
     calls = max(1, int(ROUND_MS / max(round_ms(run, 1), 1e-3)))
     times = sorted(round_ms(run, calls) / len(inputs) for _ in range(ROUNDS))
@@ -149,8 +146,7 @@ def cupy() -> Iterator[Work]:
 
     def on(operation: Callable[[Any], Any]) -> Callable[[Any], Any]:
         def call(frame: Any) -> None:
-            with cp.cuda.ExternalStream(torch().cuda.current_stream().cuda_stream):
-                operation(cp.asarray(frame))
+            operation(cp.asarray(frame))
         return call
 
     def flow_index(frame: Any) -> Any:
@@ -190,7 +186,7 @@ def rows(wanted: str) -> Iterator[dict[str, Any]]:
             for work, image, peer, function in library():
                 if wanted not in f"{work} {image}":
                     continue
-                times = measure(function, frames(image))
+                times = measure(function, frames(image), in_graph=library is not cupy)  # CuPy allocates in each call
                 print(f"{work}, {image}: {peer}: {times['median']:.4f} ms", file=sys.stderr)
                 yield {"work": f"GPU {work}", "image": image, "peer": peer, "peer_ms": times}
         except Exception as error:  # whatever a library throws: the others are measured
