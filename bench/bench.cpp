@@ -81,8 +81,11 @@ public:
             section("window", drawn(run_window));
         if (wanted("screen"))
             section("screen", drawn(run_screen));
-        if (settings_.bench.peers)
-            section("peers", run_peers(filter_ == "published" ? "" : filter_));
+        if (settings_.bench.peers) {
+            Json ours = report_["kernels"];
+            ours.insert(ours.end(), report_["published"].begin(), report_["published"].end());
+            section("peers", run_peers(filter_ == "published" ? "" : filter_, ours));
+        }
         return wrong_ ? 1 : 0;
     }
 

@@ -98,10 +98,10 @@ ProgramRun run_program(std::vector<std::string> arguments, double seconds) {
     return run;
 }
 
-nlohmann::ordered_json run_peers(const std::string& filter) {
+nlohmann::ordered_json run_peers(const std::string& filter, const nlohmann::ordered_json& ours) {
     namespace fs = std::filesystem;
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-    for (const char* name : {"specklescope-peers", "specklescope-peers-cuda"}) {
+    for (const char* name : {"specklescope-peers", "specklescope-peers-cuda", "specklescope-peers-python"}) {
         const fs::path program = fs::read_symlink("/proc/self/exe").parent_path() / name;
         if (!fs::exists(program)) {
             spdlog::info("{} was not built (it needs the libraries to compare with); those rows are omitted.",
@@ -118,8 +118,16 @@ nlohmann::ordered_json run_peers(const std::string& filter) {
         while (pipe && std::fgets(part.data(), part.size(), pipe.get()))
             text += part.data();
         try {
-            for (auto& row : nlohmann::ordered_json::parse(text))
-                rows.push_back(std::move(row));
+            for (auto& row : nlohmann::ordered_json::parse(text)) {
+                for (const auto& stage : ours) {
+                    const std::string on = stage.contains("on") ? stage["on"].get<std::string>() + " " : "";
+                    if (!row.contains("ours_ms") && row["work"] == on + stage["work"].get<std::string>() &&
+                        row["image"] == stage["image"])
+                        row["ours_ms"] = stage["ms"];
+                }
+                if (row.contains("ours_ms"))
+                    rows.push_back(std::move(row));
+            }
         } catch (const nlohmann::json::exception&) {
             spdlog::warn("{} failed, and its rows are omitted; run it by itself to see why.", name);
         }

@@ -64,9 +64,9 @@ nlohmann::ordered_json run_window(bool offscreen);
 /// back, and the program's own figure. Throws RunError if no window opens.
 nlohmann::ordered_json run_screen(bool offscreen);
 
-/// Starts `specklescope-peers` from this program's folder; rows of section "peers". Logs a message if it is
-/// missing.
-nlohmann::ordered_json run_peers(const std::string& filter);
+/// Starts the programs specklescope-peers… in this program's folder; rows of section "peers". Logs a message
+/// if one is missing. A row without a time of ours gets it from `ours`, rows of stages in the same run.
+nlohmann::ordered_json run_peers(const std::string& filter, const nlohmann::ordered_json& ours);
 
 struct DoorRun {
     std::string name; ///< "no door"

@@ -15,11 +15,27 @@
 
 namespace specklescope {
 
+struct MeanOfRun {
+    void push(const Result& result, bool may_wait) {
+        collector.push(result, may_wait);
+        if (result.warming_up())
+            return;
+        last.info = result.info; // without pixels: their slots are needed
+        last.chain = result.chain;
+        last.quantity = result.quantity;
+        last.exposure = result.exposure;
+    }
+
+    BaselineCollector collector{std::numeric_limits<double>::infinity()};
+    Result last; ///< facts of the newest result of the mean
+};
+
 namespace {
 
 class MeanMap final : public Sink {
 public:
-    explicit MeanMap(RecordOptions options) : options_(std::move(options)) {}
+    MeanMap(RecordOptions options, std::shared_ptr<MeanOfRun> mean, bool adds)
+        : options_(std::move(options)), mean_(std::move(mean)), adds_(adds) {}
     MeanMap(const MeanMap&) = delete;
     MeanMap& operator=(const MeanMap&) = delete;
     ~MeanMap() override { close(); }
@@ -29,13 +45,8 @@ public:
         stream_ = stream;
     }
     void push(const Result& result, bool may_wait) override {
-        collector_.push(result, may_wait);
-        if (result.warming_up())
-            return;
-        last_.info = result.info; // without pixels: their slots are needed
-        last_.chain = result.chain;
-        last_.quantity = result.quantity;
-        last_.exposure = result.exposure;
+        if (adds_)
+            mean_->push(result, may_wait);
     }
     void close() noexcept override {
         const std::scoped_lock lock(mutex_);
@@ -48,7 +59,7 @@ public:
             run_log().error("{}", status_.error);
         }
     }
-    bool wants_host_image() const override { return collector_.wants_host_image(); }
+    bool wants_host_image() const override { return adds_ && mean_->collector.wants_host_image(); }
     SinkStatus status() const override {
         const std::scoped_lock lock(mutex_);
         return status_;
@@ -56,32 +67,37 @@ public:
 
 private:
     void write() { // requires the mutex
-        collector_.finish();
-        const std::shared_ptr<const BaselineImage> mean = collector_.taken();
+        mean_->collector.finish();
+        const std::shared_ptr<const BaselineImage> mean = mean_->collector.taken();
         if (!mean)
-            throw RunError("The mean map " + options_.path + " is not written. " + collector_.error());
+            throw RunError("The mean map " + options_.path + " is not written. " + mean_->collector.error());
         const auto values = std::make_shared<std::vector<float>>(mean->values());
-        last_.image = borrowed_frame({reinterpret_cast<std::byte*>(values->data()), mean->shape()}, values);
-        status_.path = write_snapshot(last_, options_, stream_);
+        Result result = mean_->last;
+        result.image = borrowed_frame({reinterpret_cast<std::byte*>(values->data()), mean->shape()}, values);
+        status_.path = write_snapshot(result, options_, stream_);
         status_.written = mean->frames();
         status_.bytes = std::filesystem::file_size(status_.path);
     }
 
     const RecordOptions options_;
     StreamInfo stream_;
-    BaselineCollector collector_{std::numeric_limits<double>::infinity()};
-    Result last_; ///< facts of the newest result of the mean
+    const std::shared_ptr<MeanOfRun> mean_;
+    const bool adds_; ///< the other files of this mean add nothing
     mutable std::mutex mutex_;
     SinkStatus status_;
 };
 
 } // namespace
 
-std::shared_ptr<Sink> make_mean_map(const std::string& path, const Settings& settings) {
+std::shared_ptr<Sink> make_mean_map(const std::string& path, const Settings& settings,
+                                    std::shared_ptr<MeanOfRun>& mean) {
     RecordOptions options;
     options.path = path;
     options.mapping = mapping_for(settings, settings.chain.quantity());
-    return std::make_shared<MeanMap>(std::move(options));
+    const bool first = !mean;
+    if (first)
+        mean = std::make_shared<MeanOfRun>();
+    return std::make_shared<MeanMap>(std::move(options), mean, first);
 }
 
 } // namespace specklescope

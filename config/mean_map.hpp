@@ -10,8 +10,13 @@ namespace specklescope {
 
 struct Settings;
 
+/// Sums of the results of one image.
+struct MeanOfRun;
+
 /// Writes the mean of all results without warm-up, taken as a baseline is (docs/science.md, Traces and their
-/// baseline), in the formats of a snapshot when the run ends. 16 bytes of memory per pixel.
-std::shared_ptr<Sink> make_mean_map(const std::string& path, const Settings& settings);
+/// baseline), in the formats of a snapshot when the run ends. 16 bytes of memory per pixel. Several files of
+/// one mean share its sums: `mean` is null for the first, which makes it.
+std::shared_ptr<Sink> make_mean_map(const std::string& path, const Settings& settings,
+                                    std::shared_ptr<MeanOfRun>& mean);
 
 } // namespace specklescope

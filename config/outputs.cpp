@@ -114,7 +114,7 @@ std::shared_ptr<Sink> truth(const Output& output, const OutputContext& context) 
 }
 
 std::shared_ptr<Sink> mean_map(const Output& output, const OutputContext& context) {
-    return make_mean_map(output.target, context.settings);
+    return make_mean_map(output.target, context.settings, (*context.means)[output.of]);
 }
 
 std::vector<std::string> files_of_truth(const std::string& path, const Settings& /*settings*/) {

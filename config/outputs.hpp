@@ -6,6 +6,7 @@
 #include "recording/recorder.hpp"
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@ namespace specklescope {
 class Pipeline;
 class OutletEnd;
 struct BenchSettings;
+struct MeanOfRun;
 struct OutputKind;
 struct Settings;
 
@@ -38,6 +40,9 @@ struct OutputContext {
     std::shared_ptr<PreTrigger> before = nullptr;
     /// Started during the run: no table is replaced, and a pipe must already have a reader.
     bool later = false;
+    /// Shared by the files of one mean, by Output::of.
+    using Means = std::map<std::string, std::shared_ptr<MeanOfRun>>;
+    std::shared_ptr<Means> means = std::make_shared<Means>();
 };
 
 struct OutputKind {

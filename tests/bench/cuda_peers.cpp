@@ -51,7 +51,6 @@ int run(const std::string& filter) {
         std::vector<Comparison> all;
         add_seeds(all);
         add_cufft(all);
-        add_npp(all);
         for (const Comparison& c : all)
             if ((c.work + " " + to_string(c.shape)).find(filter) != std::string::npos)
                 rows.push_back(row_of(c));

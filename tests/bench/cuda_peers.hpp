@@ -69,7 +69,5 @@ struct Comparison {
 void add_seeds(std::vector<Comparison>& all);
 /// Only cuFFT's two transforms of the padded image.
 void add_cufft(std::vector<Comparison>& all);
-/// Prints a message to standard error if this build has no NPP.
-void add_npp(std::vector<Comparison>& all);
 
 } // namespace specklescope::bench

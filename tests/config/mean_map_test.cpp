@@ -10,10 +10,11 @@ constexpr const char* kScene = "synthetic:vessels?width=64&height=48&live=false&
 TEST(MeanMap, IsTheMeanOfTheRecordedResults) {
     const TemporaryFolder folder;
     for (const std::string output : {"contrast", "sfi", "tau"}) {
-        const ChildResult result = run_program(
-            {"run", kScene, "--frames", "20", "--stage", "temporal:frames=5,output=" + output, "--backend",
-             "cpu", "--record", output + ".raw", "--mean", output + ".tiff", "--mean", output + ".png"},
-            folder.path().string());
+        const ChildResult result =
+            run_program({"run", kScene, "--frames", "20", "--stage", "temporal:frames=5,output=" + output,
+                         "--backend", "cpu", "--record", output + ".raw", "--mean", output + ".tiff",
+                         "--mean", output + ".png", "--mean", output + "_again.tiff"},
+                        folder.path().string());
         ASSERT_EQ(result.status, 0) << result.all();
     }
     EXPECT_TRUE(test::python(folder, R"py(
@@ -27,6 +28,7 @@ for name, (to, back) in rules.items():
     mean = tifffile.imread(name + ".tiff")
     assert mean.dtype == np.float32
     np.testing.assert_allclose(mean, back(to(frames[warm:]).mean(0)), rtol=1e-6)
+    assert (tifffile.imread(name + "_again.tiff") == mean).all()
 )py")) << read_text(folder / "python.log");
 }
 
