@@ -1,7 +1,7 @@
 // Dark frame and flat field on the device, which adds frames and applies the planes. A complete capture is
 // converted to planes on the host, which blocks the stream once.
 #include "cuda/colour_pixels.cuh"
-#include "cuda/device.hpp"
+#include "cuda/frames.hpp"
 #include "cuda/history.cuh"
 #include "stages/background/background.hpp"
 
@@ -41,14 +41,11 @@ struct Values {
 };
 
 struct CorrectArgs {
-    const std::byte* input;
-    std::size_t input_pitch;
-    std::byte* output;
-    std::size_t output_pitch;
+    FrameAddresses frames;
+    std::size_t input_pitch, output_pitch;
     Tiles tiles;
     Values dark, gain;
     Calibration::Saturation saturation;
-    PixelCounts* counts;
 
     __device__ float corrected(float sample, float dark_value, float gain_value) const {
         return specklescope::corrected(sample, dark_value, gain_value, saturation.threshold, saturation.mark);
@@ -64,7 +61,7 @@ template <class T, int kChannels> __global__ void __launch_bounds__(kTileThreads
     const Place place = place_of(args.tiles);
     if (place.tile >= args.tiles.count)
         return;
-    const Samples<T> samples = load_samples<T>(args.input, args.input_pitch, place);
+    const Samples<T> samples = load_samples<T>(args.frames.input(), args.input_pitch, place);
     const Samples<float> dark = args.dark.load(place);
     const Samples<float> gain = args.gain.load(place);
     Samples<float> results;
@@ -76,10 +73,10 @@ template <class T, int kChannels> __global__ void __launch_bounds__(kTileThreads
         if (j < place.inside)
             flags.set(j, args.flags(sample, results.v[j]));
     }
-    store_results(args.output, args.output_pitch, place, results);
-    count_flags<kChannels>(*args.counts, place, flags, [&](int x) {
-        const auto* const row =
-            reinterpret_cast<const T*>(args.input + static_cast<std::size_t>(place.row) * args.input_pitch);
+    store_results(args.frames.output(), args.output_pitch, place, results);
+    count_flags<kChannels>(*args.frames.counts[blockIdx.z], place, flags, [&](int x) {
+        const auto* const row = reinterpret_cast<const T*>(
+            args.frames.input() + static_cast<std::size_t>(place.row) * args.input_pitch);
         const auto at = static_cast<std::size_t>(place.row) * args.tiles.across * kTileSamples + x;
         const auto sample = static_cast<float>(row[x]);
         return args.flags(sample, args.corrected(sample, args.dark.at(at), args.gain.at(at)));
@@ -116,23 +113,15 @@ public:
             add(input, take.first, stream);
         if (take.last)
             finish(stream);
-        upload(stream);
-        saturation_ = calibration_.saturation(context.info);
-        const CorrectArgs args{.input = input.data,
-                               .input_pitch = input.pitch,
-                               .output = output.data,
-                               .output_pitch = output.pitch,
-                               .tiles = tiles_,
-                               .dark = values(calibration_.dark(), dark_),
-                               .gain = values(calibration_.gain(), gain_),
-                               .saturation = saturation_,
-                               .counts = context.counts};
-        dispatch(input.shape.type, [&](auto zero) {
-            using T = decltype(zero);
-            const auto kernel = input.shape.channels == 3 ? correct_kernel<T, 3> : correct_kernel<T, 1>;
-            kernel<<<tiles_.blocks(), kTileThreads, 0, stream>>>(args);
-        });
-        check_launch("the kernel of stage background");
+        const StageRun<Space::device> frame{input, output, context};
+        correct({&frame, 1});
+    }
+
+    bool run_together(DeviceRuns frames) override {
+        if (passes_ || !calibration_.warmup().done())
+            return false;
+        correct(frames);
+        return true;
     }
 
     void set_params(const Params& params) override { calibration_.set_params(params.as<BackgroundParams>()); }
@@ -171,6 +160,28 @@ private:
               "cudaMemcpyAsync");
         check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
         calibration_.finish(host_sums_.data());
+    }
+
+    void correct(DeviceRuns frames) {
+        const auto& [input, output, context] = frames[0];
+        auto* const stream = static_cast<cudaStream_t>(context.stream);
+        upload(stream);
+        saturation_ = calibration_.saturation(context.info);
+        const CorrectArgs args{.frames = FrameAddresses("background", frames),
+                               .input_pitch = input.pitch,
+                               .output_pitch = output.pitch,
+                               .tiles = tiles_,
+                               .dark = values(calibration_.dark(), dark_),
+                               .gain = values(calibration_.gain(), gain_),
+                               .saturation = saturation_};
+        const dim3 blocks(tiles_.blocks(), 1, static_cast<unsigned>(frames.size()));
+        const bool colour = input.shape.channels == 3;
+        dispatch(input.shape.type, [&](auto zero) {
+            using T = decltype(zero);
+            const auto kernel = colour ? correct_kernel<T, 3> : correct_kernel<T, 1>;
+            kernel<<<blocks, kTileThreads, 0, stream>>>(args);
+        });
+        check_launch("the kernel of stage background");
     }
 
     void upload(cudaStream_t stream) {
