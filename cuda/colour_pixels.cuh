@@ -27,11 +27,9 @@ struct LaneFlags {
 /// All lanes must call it. `again(x)` computes the SampleFlags of sample x of the row, which may be in the
 /// tile before.
 template <int kChannels, class Again>
-__device__ inline void count_flags(PixelCounts& counts, const Place& place, LaneFlags flags, Again&& again) {
+__device__ inline ThreadCounts counts_of(const Place& place, LaneFlags flags, Again&& again) {
     static_assert(kLaneSamples == 4);
-    if (__any_sync(kWholeWarp, flags.bits != 0) == 0)
-        return;
-    if constexpr (kChannels == 3) {
+    if (kChannels == 3 && __any_sync(kWholeWarp, flags.bits != 0) != 0) {
         const int channel = place.x % 3;
         LaneFlags before{__shfl_up_sync(kWholeWarp, flags.bits, 1) >> 4 & 3U * LaneFlags::kEach};
         if (place.lane == 0) {
@@ -50,9 +48,10 @@ __device__ inline void count_flags(PixelCounts& counts, const Place& place, Lane
         }
         flags.bits &= ~((all << 1 & second) | (all << 2 & third));
     }
-    count_in_warp(counts.undefined, __popc(flags.bits & LaneFlags::kOwn));
-    count_in_warp(counts.infinite, __popc(flags.bits & LaneFlags::kOwn << 8));
-    count_in_warp(counts.saturated, __popc(flags.bits & LaneFlags::kOwn << 16));
+    const auto number = [&](int shift) {
+        return static_cast<unsigned>(__popc(flags.bits & LaneFlags::kOwn << shift));
+    };
+    return {number(0), number(8), number(16)};
 }
 
 } // namespace specklescope::cuda

@@ -5,65 +5,71 @@
 #include "cuda/history.cuh"
 
 #include <algorithm>
+#include <utility>
 
 namespace specklescope::cuda {
 
 namespace {
 
 constexpr int kCountThreads = 256; ///< an estimate
-/// Enough blocks to fill any GPU; each processes a part of the image.
-constexpr std::size_t kMostBlocks = 2048;
+constexpr int kCountRows = kCountThreads / 32;
 
-unsigned blocks_for(std::size_t threads) {
-    return static_cast<unsigned>(
-        std::clamp<std::size_t>((threads + kCountThreads - 1) / kCountThreads, 1, kMostBlocks));
+/// A block takes 32 chunks of kCountRows rows; enough blocks to fill any GPU.
+template <class T> dim3 blocks_for(const Shape& shape, unsigned images = 1) {
+    constexpr unsigned kMostBlocks = 2048;
+    constexpr unsigned kPixels = 32 * kChunkPixels<T>;
+    const unsigned across = (static_cast<unsigned>(shape.width) + kPixels - 1) / kPixels;
+    const unsigned down = (static_cast<unsigned>(shape.height) + kCountRows - 1) / kCountRows;
+    return {across, std::clamp(kMostBlocks / across, 1U, down), images};
 }
 
+/// Calls f(chunk, number of its pixels inside) for this thread's chunks, over the grid of blocks_for(). From
+/// the last row on, which is in the cache if the image was just written.
+template <class T, int kChannels, class F>
+__device__ void each_chunk(const std::byte* image, std::size_t pitch, int width, int rows, F&& f) {
+    constexpr int kBytes = kChannels * static_cast<int>(sizeof(T));
+    const int x = static_cast<int>(blockIdx.x * 32 + threadIdx.x % 32U) * kChunkPixels<T>;
+    if (x >= width)
+        return;
+    for (int y = rows - 1 - static_cast<int>(blockIdx.y * kCountRows + threadIdx.x / 32U); y >= 0;
+         y -= static_cast<int>(gridDim.y) * kCountRows) {
+        Chunk<T, kChannels> chunk;
+        chunk.load(image + y * pitch, x * kBytes, width * kBytes);
+        f(chunk, min(width - x, kChunkPixels<T>));
+    }
+}
+
+/// Counts samples: the images are grey, of `width` samples.
 template <class T> __global__ void __launch_bounds__(kCountThreads)
-    count_saturated_kernel(const __grid_constant__ ImagesOfFrames images, std::size_t pitch, int samples,
+    count_saturated_kernel(const __grid_constant__ ImagesOfFrames images, std::size_t pitch, int width,
                            int rows, T threshold) {
-    const std::byte* const image = images.a[blockIdx.y];
-    constexpr int kPerChunk = kChunkPixels<T>;
-    const int across = (samples + kPerChunk - 1) / kPerChunk;
-    const std::size_t chunks = static_cast<std::size_t>(across) * rows;
-    const std::size_t step = static_cast<std::size_t>(gridDim.x) * kCountThreads;
-    unsigned mine = 0;
-    for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * kCountThreads + threadIdx.x; i < chunks;
-         i += step) {
-        const auto y = static_cast<int>(i / across);
-        const auto x = static_cast<int>(i - static_cast<std::size_t>(y) * across) * kPerChunk;
-        Chunk<T, 1> chunk;
-        chunk.load(image + y * pitch, x * static_cast<int>(sizeof(T)), samples * static_cast<int>(sizeof(T)));
+    ThreadCounts mine;
+    each_chunk<T, 1>(images.a[blockIdx.z], pitch, width, rows, [&](const auto& chunk, int inside) {
 #pragma unroll
-        for (int k = 0; k < kPerChunk; ++k)
-            mine += x + k < samples && chunk.get(k) >= threshold ? 1U : 0U;
-    }
-    count_in_warp(images.b[blockIdx.y]->raw_saturated, mine);
+        for (int k = 0; k < kChunkPixels<T>; ++k)
+            mine.saturated += k < inside && chunk.get(k) >= threshold ? 1U : 0U;
+    });
+    count_in_block(*images.b[blockIdx.z], mine);
 }
 
-__global__ void __launch_bounds__(kCountThreads)
-    count_undefined_kernel(const std::byte* image, std::size_t pitch, int width, int rows, int channels,
-                           PixelCounts* counts) {
-    const std::size_t pixels = static_cast<std::size_t>(width) * rows;
-    const std::size_t step = static_cast<std::size_t>(gridDim.x) * kCountThreads;
-    unsigned undefined = 0;
-    unsigned infinite = 0;
-    for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * kCountThreads + threadIdx.x; i < pixels;
-         i += step) {
-        const auto y = i / width;
-        const float* const pixel =
-            reinterpret_cast<const float*>(image + y * pitch) + (i - y * width) * channels;
-        unsigned is_nan = 0;
-        unsigned is_inf = 0;
-        for (int c = 0; c < channels; ++c) {
-            is_nan |= isnan(pixel[c]) ? 1U : 0U;
-            is_inf |= isinf(pixel[c]) ? 1U : 0U;
+template <int kChannels> __global__ void __launch_bounds__(kCountThreads)
+    count_undefined_kernel(const std::byte* image, std::size_t pitch, int width, int rows,
+                           PixelCounts* counts, const PixelCounts* found) {
+    if (found && found->undefined == 0 && found->infinite == 0)
+        return;
+    ThreadCounts mine;
+    each_chunk<float, kChannels>(image, pitch, width, rows, [&](const auto& chunk, int inside) {
+#pragma unroll
+        for (int k = 0; k < kChunkPixels<float>; ++k) {
+            ThreadCounts pixel;
+#pragma unroll
+            for (int c = 0; c < kChannels; ++c)
+                pixel.add(chunk.get(k * kChannels + c));
+            if (k < inside)
+                mine.add_pixel(pixel);
         }
-        undefined += is_nan;
-        infinite += is_inf;
-    }
-    count_in_warp(counts->undefined, undefined);
-    count_in_warp(counts->infinite, infinite);
+    });
+    count_in_block(*counts, mine);
 }
 
 __global__ void publish_kernel(const __grid_constant__ CountsOfFrames frames, int count, CountPlaces places) {
@@ -72,7 +78,7 @@ __global__ void publish_kernel(const __grid_constant__ CountsOfFrames frames, in
     if (i == 0) {
         PixelCounts result{};
         if (places.raw >= 0)
-            result.raw_saturated = counts[places.raw].raw_saturated;
+            result.raw_saturated = counts[places.raw].saturated;
         if (places.saturated >= 0)
             result.saturated = counts[places.saturated].saturated;
         if (places.undefined >= 0) {
@@ -90,20 +96,21 @@ __global__ void publish_kernel(const __grid_constant__ CountsOfFrames frames, in
 
 void count_saturated(ConstDeviceView like, const ImagesOfFrames& images, double threshold,
                      cudaStream_t stream) {
-    const auto samples = static_cast<int>(like.shape.row_bytes() / pixel_bytes(like.shape.type));
-    const std::size_t chunks =
-        (like.shape.row_bytes() + 15) / 16 * static_cast<std::size_t>(like.shape.height);
-    dispatch(like.shape.type, [&](auto zero) {
+    Shape samples = like.shape;
+    samples.width *= std::exchange(samples.channels, 1);
+    dispatch(samples.type, [&](auto zero) {
         using T = decltype(zero);
-        count_saturated_kernel<T><<<dim3(blocks_for(chunks), images.count), kCountThreads, 0, stream>>>(
-            images, like.pitch, samples, like.shape.height, static_cast<T>(threshold));
+        count_saturated_kernel<T><<<blocks_for<T>(samples, images.count), kCountThreads, 0, stream>>>(
+            images, like.pitch, samples.width, samples.height, static_cast<T>(threshold));
     });
     check_launch("the kernel that counts saturated samples");
 }
 
-void count_undefined(ConstDeviceView image, PixelCounts* counts, cudaStream_t stream) {
-    count_undefined_kernel<<<blocks_for(image.shape.pixels()), kCountThreads, 0, stream>>>(
-        image.data, image.pitch, image.shape.width, image.shape.height, image.shape.channels, counts);
+void count_undefined(ConstDeviceView image, PixelCounts* counts, cudaStream_t stream,
+                     const PixelCounts* found) {
+    const auto kernel = image.shape.channels == 3 ? count_undefined_kernel<3> : count_undefined_kernel<1>;
+    kernel<<<blocks_for<float>(image.shape), kCountThreads, 0, stream>>>(
+        image.data, image.pitch, image.shape.width, image.shape.height, counts, found);
     check_launch("the kernel that counts undefined pixels");
 }
 

@@ -21,12 +21,14 @@ template <class A, class B> struct Pairs {
 using ImagesOfFrames = Pairs<const std::byte*, PixelCounts*>; ///< pixels, counts
 using CountsOfFrames = Pairs<PixelCounts*, PixelCounts*>;     ///< on the device, on the host
 
-/// Adds the samples at `threshold` (saturation_threshold) or above to raw_saturated of each frame's counts.
+/// Adds the samples at `threshold` (saturation_threshold) or above to `saturated` of each frame's counts.
 /// `like`: shape and pitch of all images.
 void count_saturated(ConstDeviceView like, const ImagesOfFrames& images, double threshold,
                      cudaStream_t stream);
-/// Adds undefined and infinite pixels of an f32 image to `counts`.
-void count_undefined(ConstDeviceView image, PixelCounts* counts, cudaStream_t stream);
+/// Adds undefined and infinite pixels of an f32 image to `counts`; nothing if `found` is given and has
+/// neither (in device memory).
+void count_undefined(ConstDeviceView image, PixelCounts* counts, cudaStream_t stream,
+                     const PixelCounts* found = nullptr);
 
 /// Indices of the counts that belong to a result; −1: none.
 struct CountPlaces {

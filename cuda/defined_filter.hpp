@@ -1,8 +1,8 @@
 // Linear filters on the device for images with undefined or infinite samples. Inside cuda/ only.
 #pragma once
 
+#include "cuda/counts.hpp"
 #include "cuda/device.hpp"
-#include "pipeline/frame.hpp"
 #include "stages/filter_norm.hpp"
 
 namespace specklescope::cuda {
@@ -11,6 +11,12 @@ namespace specklescope::cuda {
 struct FilterGuard {
     PixelCounts found; ///< undefined and infinite results of the plain filter
     float offset;      ///< common_offset()
+};
+
+/// One call of a filter.
+struct FilterPass {
+    const FilterGuard* guard = nullptr; ///< its kernels return immediately if skipped(guard); null: they run
+    PixelCounts* found = nullptr;       ///< `undefined` is set to 1 if a result is not finite; null: not
 };
 
 #ifdef __CUDACC__
@@ -27,25 +33,25 @@ class DefinedFilter {
 public:
     void prepare(const Shape& input, const Shape& output, const FilterNorm& norm);
 
-    /// Calls filter(input, output, guard): its kernels return immediately if skipped(guard).
-    template <class F>
-    void run(ConstDeviceView input, DeviceView output, cudaStream_t stream, F&& filter) const {
+    /// Calls filter(input, output, pass), which returns whether it set pass.found. Adds undefined results to
+    /// `counts`.
+    template <class F> void run(ConstDeviceView input, DeviceView output, PixelCounts* counts,
+                                cudaStream_t stream, F&& filter) const {
         if (input.shape.type != PixelType::f32)
-            return filter(input, output, nullptr);
-        const FilterGuard* const guard = look(input, stream);
-        filter(input, output, nullptr);
-        count(output, stream);
+            return static_cast<void>(filter(input, output, FilterPass{}));
+        FilterGuard* const guard = look(input, stream);
+        if (!filter(input, output, FilterPass{.found = &guard->found}))
+            count_undefined(output, &guard->found, stream);
         split(input, stream);
-        filter(ConstDeviceView(values()), output, guard);
-        filter(ConstDeviceView(mask()), weights(), guard);
-        combine(output, stream);
+        filter(ConstDeviceView(values()), output, FilterPass{.guard = guard});
+        filter(ConstDeviceView(mask()), weights(), FilterPass{.guard = guard});
+        combine(output, counts, stream);
     }
 
 private:
-    const FilterGuard* look(ConstDeviceView input, cudaStream_t stream) const;
-    void count(ConstDeviceView output, cudaStream_t stream) const;
+    FilterGuard* look(ConstDeviceView input, cudaStream_t stream) const;
     void split(ConstDeviceView input, cudaStream_t stream) const;
-    void combine(DeviceView output, cudaStream_t stream) const;
+    void combine(DeviceView output, PixelCounts* counts, cudaStream_t stream) const;
     DeviceView values() const { return {values_.as<std::byte>(), input_, input_pitch_}; }
     DeviceView mask() const { return {mask_.as<std::byte>(), input_, input_pitch_}; }
     DeviceView weights() const { return {weights_.as<std::byte>(), output_, output_pitch_}; }

@@ -31,8 +31,9 @@ struct Tiles {
         return {width, across, across * shape.height};
     }
     SPECKLESCOPE_BOTH std::size_t samples() const { return static_cast<std::size_t>(count) * kTileSamples; }
-    unsigned blocks() const {
-        constexpr int per_block = kTileThreads / 32;
+    /// `each`: tiles of a warp.
+    unsigned blocks(int each = 1) const {
+        const int per_block = kTileThreads / 32 * each;
         return static_cast<unsigned>((count + per_block - 1) / per_block);
     }
 };
@@ -68,16 +69,39 @@ struct Place {
         return static_cast<std::size_t>(tile) * kTileSamples + static_cast<std::size_t>(lane) * kLaneSamples;
     }
 };
-/// Either all or none of a warp's lanes are beyond the last tile.
-__device__ inline Place place_of(const Tiles& tiles) {
+/// The first of `each` tiles. Either all or none of a warp's lanes are beyond the last tile.
+__device__ inline Place place_of(const Tiles& tiles, int each = 1) {
     Place place{};
-    place.tile = static_cast<int>((blockIdx.x * blockDim.x + threadIdx.x) / 32U);
+    place.tile = static_cast<int>((blockIdx.x * blockDim.x + threadIdx.x) / 32U) * each;
     place.lane = static_cast<int>(threadIdx.x % 32U);
     place.row = place.tile / tiles.across;
     place.x = (place.tile - place.row * tiles.across) * kTileSamples + place.lane * kLaneSamples;
     place.inside = min(max(tiles.width - place.x, 0), kLaneSamples);
     return place;
 }
+
+/// Tiles of a warp in kernels that only move samples: more loads are pending, and fewer blocks begin and end.
+template <class T> inline constexpr int kTilesOfWarp = sizeof(T) == 4 ? 2 : 4;
+
+/// kTiles consecutive places; `inside` is 0 beyond the last tile.
+template <int kTiles> struct Places {
+    Place at[kTiles];
+
+    __device__ explicit Places(const Tiles& tiles) {
+        Place place = place_of(tiles, kTiles);
+#pragma unroll
+        for (int k = 0; k < kTiles; ++k) {
+            place.inside = place.tile < tiles.count ? min(max(tiles.width - place.x, 0), kLaneSamples) : 0;
+            at[k] = place;
+            ++place.tile;
+            place.x += kTileSamples;
+            if (place.x >= tiles.across * kTileSamples) {
+                place.x -= tiles.across * kTileSamples;
+                ++place.row;
+            }
+        }
+    }
+};
 
 /// Samples beyond the row's end are not read: they become zeros.
 template <class T>
@@ -114,29 +138,62 @@ __device__ inline uint4* state_word(uint4* state, const Place& place, int words,
     return state + (static_cast<std::size_t>(place.tile) * words + index) * 32 + place.lane;
 }
 
-/// Adds the warp's sum to `counter`; all lanes must call it.
-__device__ inline void count_in_warp(std::uint64_t& counter, unsigned mine) {
-    if (__any_sync(kWholeWarp, mine != 0) == 0)
+/// A thread's part of PixelCounts.
+struct ThreadCounts {
+    unsigned undefined = 0, infinite = 0, saturated = 0;
+
+    __device__ void add(float result) {
+        undefined += isnan(result) ? 1U : 0U;
+        infinite += isinf(result) ? 1U : 0U;
+    }
+    __device__ void add(const ThreadCounts& more) {
+        undefined += more.undefined;
+        infinite += more.infinite;
+        saturated += more.saturated;
+    }
+    /// Adds a pixel of several samples.
+    __device__ void add_pixel(const ThreadCounts& samples) {
+        undefined += samples.undefined != 0 ? 1U : 0U;
+        infinite += samples.infinite != 0 ? 1U : 0U;
+    }
+};
+
+/// Adds the block's sums to `counts`, once per block, since additions to one number take turns. All threads
+/// must call it, except warps that have returned; not the first warp.
+__device__ inline void count_in_block(PixelCounts& counts, const ThreadCounts& mine) {
+    __shared__ unsigned sums[3];
+    if (threadIdx.x < 3)
+        sums[threadIdx.x] = 0;
+    if (__syncthreads_or((mine.undefined | mine.infinite | mine.saturated) != 0 ? 1 : 0) == 0)
         return;
-    for (int step = 16; step > 0; step /= 2)
-        mine += __shfl_xor_sync(kWholeWarp, mine, step);
-    if ((threadIdx.x & 31U) == 0)
-        atomicAdd(reinterpret_cast<unsigned long long*>(&counter), static_cast<unsigned long long>(mine));
+    const unsigned parts[] = {mine.undefined, mine.infinite, mine.saturated};
+#pragma unroll
+    for (int i = 0; i < 3; ++i) {
+        unsigned sum = parts[i];
+#if __CUDA_ARCH__ >= 800
+        sum = __reduce_add_sync(kWholeWarp, sum);
+#else
+        for (int step = 16; step > 0; step /= 2)
+            sum += __shfl_xor_sync(kWholeWarp, sum, step);
+#endif
+        if (threadIdx.x % 32U == 0 && sum != 0)
+            atomicAdd(&sums[i], sum);
+    }
+    __syncthreads();
+    std::uint64_t* const totals[] = {&counts.undefined, &counts.infinite, &counts.saturated};
+#pragma unroll
+    for (unsigned i = 0; i < 3; ++i)
+        if (threadIdx.x == i && sums[i] != 0)
+            atomicAdd(reinterpret_cast<unsigned long long*>(totals[i]), sums[i]);
 }
 
-__device__ inline void count_undefined(PixelCounts& counts, const Place& place,
-                                       const Samples<float>& results) {
-    unsigned undefined = 0;
-    unsigned infinite = 0;
+__device__ inline ThreadCounts undefined_of(const Place& place, const Samples<float>& results) {
+    ThreadCounts mine;
 #pragma unroll
-    for (int j = 0; j < kLaneSamples; ++j) {
-        undefined += j < place.inside && isnan(results.v[j]) ? 1U : 0U;
-        infinite += j < place.inside && isinf(results.v[j]) ? 1U : 0U;
-    }
-    if (__any_sync(kWholeWarp, (undefined | infinite) != 0) == 0)
-        return;
-    count_in_warp(counts.undefined, undefined);
-    count_in_warp(counts.infinite, infinite);
+    for (int j = 0; j < kLaneSamples; ++j)
+        if (j < place.inside)
+            mine.add(results.v[j]);
+    return mine;
 }
 
 // --- saturation ---
@@ -154,7 +211,7 @@ struct AgesOnDevice {
 struct LaneAges {
     Samples<std::uint16_t> ages{};
     std::uint32_t largest; ///< of the tile
-    bool stored = true;
+    bool stored;
 
     __device__ LaneAges(const AgesOnDevice& saturation, const Place& place, bool first)
         : largest(first ? 0 : saturation.of_tiles[place.tile]), stored(!first) {
@@ -162,15 +219,13 @@ struct LaneAges {
             ages = Samples<std::uint16_t>::load(saturation.ages + place.sample());
     }
 
-    template <class T>
-    __device__ void add(const AgesOnDevice& saturation, const Place& place, const Samples<T>& newest) {
+    /// `newest`: from load_samples().
+    template <class T> __device__ void add(const AgesOnDevice& saturation, const Samples<T>& newest) {
         unsigned saturated = 0;
+        if (saturation.full_scale > 0)
 #pragma unroll
-        for (int j = 0; j < kLaneSamples; ++j)
-            saturated |= saturation.full_scale > 0 && j < place.inside &&
-                                 static_cast<float>(newest.v[j]) >= saturation.full_scale
-                             ? 1U << j
-                             : 0U;
+            for (int j = 0; j < kLaneSamples; ++j)
+                saturated |= static_cast<float>(newest.v[j]) >= saturation.full_scale ? 1U << j : 0U;
         if (largest == 0 && __any_sync(kWholeWarp, saturated != 0) == 0)
             return;
         unsigned oldest = 0;
@@ -197,24 +252,24 @@ struct LaneAges {
     }
 };
 
-/// Adds the samples (`take`) and returns the lane's ages.
+/// Adds the samples (`take`, from load_samples()) and returns the lane's ages.
 template <class T>
 __device__ inline Samples<std::uint16_t> advance_ages(const AgesOnDevice& saturation, const Place& place,
                                                       const Samples<T>& newest, bool take, bool first) {
     LaneAges ages(saturation, place, first);
     if (take) {
-        ages.add(saturation, place, newest);
+        ages.add(saturation, newest);
         ages.store(saturation, place);
     }
     return ages.ages;
 }
 
-__device__ inline void count_saturated(PixelCounts& counts, const Samples<std::uint16_t>& ages) {
+__device__ inline unsigned saturated_of(const Samples<std::uint16_t>& ages) {
     unsigned saturated = 0;
 #pragma unroll
     for (int j = 0; j < kLaneSamples; ++j)
         saturated += ages.v[j] != 0 ? 1U : 0U;
-    count_in_warp(counts.saturated, saturated);
+    return saturated;
 }
 
 #endif

@@ -1,5 +1,5 @@
 // Running mean over time on the device: one pass over the newest frame, the frame that leaves and the sums.
-#include "cuda/colour_counts.cuh"
+#include "cuda/colour_counts.hpp"
 #include "cuda/device.hpp"
 #include "cuda/frames.hpp"
 #include "cuda/history.cuh"
@@ -310,7 +310,7 @@ template <class T, class Mean, bool kSeveral> __global__ void __launch_bounds__(
         const Samples<float> results = mean.results(frame);
         store_results(args.frames.outputs[f], args.output_pitch, place, results);
         if constexpr (std::is_same_v<T, float>)
-            count_undefined(*args.frames.counts[f], place, results);
+            count_in_block(*args.frames.counts[f], undefined_of(place, results));
     }
 }
 
@@ -392,8 +392,7 @@ public:
         kernel<<<tiles_.blocks(), kTileThreads, 0, stream>>>(args);
         check_launch("the kernel of stage average");
         if (real)
-            colour_counts_.finish(input, output, std::numeric_limits<float>::infinity(), context.counts,
-                                  stream);
+            colour_counts_.finish(output, context.counts, stream);
         return true;
     }
 

@@ -41,12 +41,14 @@ public:
 
     void run(ConstDeviceView input, DeviceView output, const RunContext<Space::device>& context) override {
         const auto stream = static_cast<cudaStream_t>(context.stream);
-        filter_.run(input, output, stream,
-                    [&](ConstDeviceView from, DeviceView to, const FilterGuard* guard) {
-                        convolution_->run(from, to, stream, guard);
+        filter_.run(input, output, context.counts, stream,
+                    [&](ConstDeviceView from, DeviceView to, const FilterPass& pass) {
+                        convolution_->run(from, to, stream, pass.guard);
+                        return false;
                     });
     }
 
+    Counted counted() const override { return {.undefined = true}; }
     void set_params(const Params& params) override { params_ = params.as<ConvolveParams>(); }
     std::string note() const override { return convolution_->note(); }
 

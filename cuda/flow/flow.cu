@@ -16,25 +16,34 @@ struct FlowArgs {
     const float* fixed; ///< static part of each sample; null: no map
 };
 
+constexpr int kEach = kTilesOfWarp<float>;
+
 __global__ void __launch_bounds__(kTileThreads) flow_kernel(const __grid_constant__ FlowArgs args) {
-    const Place place = place_of(args.tiles);
-    if (place.tile >= args.tiles.count)
-        return;
-    const Samples<float> samples = load_samples<float>(args.frames.input(), args.input_pitch, place);
-    Samples<float> results;
-    if (args.fixed) {
-        const Samples<float> fixed = Samples<float>::load(args.fixed + place.sample());
+    const Places<kEach> places(args.tiles);
+    Samples<float> samples[kEach];
 #pragma unroll
-        for (int j = 0; j < kLaneSamples; ++j)
-            results.v[j] = flow_value(samples.v[j], args.scale, fixed.v[j]);
-    } else {
+    for (int k = 0; k < kEach; ++k)
+        samples[k] = load_samples<float>(args.frames.input(), args.input_pitch, places.at[k]);
+    ThreadCounts mine;
 #pragma unroll
-        for (int j = 0; j < kLaneSamples; ++j)
-            results.v[j] = flow_value(samples.v[j], args.scale);
+    for (int k = 0; k < kEach; ++k) {
+        const Place& place = places.at[k];
+        Samples<float> results;
+        if (args.fixed && place.inside > 0) {
+            const Samples<float> fixed = Samples<float>::load(args.fixed + place.sample());
+#pragma unroll
+            for (int j = 0; j < kLaneSamples; ++j)
+                results.v[j] = flow_value(samples[k].v[j], args.scale, fixed.v[j]);
+        } else {
+#pragma unroll
+            for (int j = 0; j < kLaneSamples; ++j)
+                results.v[j] = flow_value(samples[k].v[j], args.scale);
+        }
+        store_results(args.frames.output(), args.output_pitch, place, results);
+        mine.add(undefined_of(place, results));
     }
-    store_results(args.frames.output(), args.output_pitch, place, results);
     if (PixelCounts* const counts = args.frames.counts[blockIdx.z])
-        count_undefined(*counts, place, results);
+        count_in_block(*counts, mine);
 }
 
 class FlowDevice final : public DeviceStage {
@@ -92,7 +101,7 @@ private:
     }
 
     void launch(const FlowArgs& args, const RunContext<Space::device>& context) const {
-        const dim3 blocks(tiles_.blocks(), 1, static_cast<unsigned>(args.frames.count));
+        const dim3 blocks(tiles_.blocks(kEach), 1, static_cast<unsigned>(args.frames.count));
         flow_kernel<<<blocks, kTileThreads, 0, static_cast<cudaStream_t>(context.stream)>>>(args);
         check_launch("the kernel of stage flow");
     }

@@ -51,17 +51,17 @@ public:
     }
 
     void run(ConstDeviceView input, DeviceView output, const RunContext<Space::device>& context) override {
-        filter_.run(input, output, static_cast<cudaStream_t>(context.stream),
-                    [&](ConstDeviceView from, DeviceView to, const FilterGuard* guard) {
+        filter_.run(input, output, context.counts, static_cast<cudaStream_t>(context.stream),
+                    [&](ConstDeviceView from, DeviceView to, const FilterPass& pass) {
                         const StageRun<Space::device> frame{from, to, context};
-                        launch({&frame, 1}, guard);
+                        return launch({&frame, 1}, pass);
                     });
     }
 
     bool run_together(DeviceRuns frames) override {
         if (!kernel_.kernel || frames[0].input.shape.type == PixelType::f32)
             return false; // the other methods and DefinedFilter have memory for one frame
-        launch(frames, nullptr);
+        launch(frames, FilterPass{});
         return true;
     }
 
@@ -69,20 +69,22 @@ public:
     std::string note() const override { return gaussian_note(params_, method_); }
 
 private:
-    /// More than one frame: with kernel_ only.
-    void launch(DeviceRuns frames, const FilterGuard* guard) {
+    /// Returns whether the kernel set pass.found. More than one frame: with kernel_ only.
+    bool launch(DeviceRuns frames, const FilterPass& pass) {
         const auto& [input, output, context] = frames[0];
         auto* const stream = static_cast<cudaStream_t>(context.stream);
         const FrameAddresses addresses("gaussian", frames);
         BlurImages images = images_;
         images.input_pitch = static_cast<int>(input.pitch); // at most 65536 pixels
         images.output_pitch = static_cast<int>(output.pitch);
-        images.guard = guard;
+        images.guard = pass.guard;
+        images.found = pass.found;
         if (kernel_.kernel) {
             WalkArgs& args = frames.size() > 1 ? walk_together_ : walk_;
             args.images = images;
             args.frames = addresses;
-            return launch_walk(args, kernel_, stream);
+            launch_walk(args, kernel_, stream);
+            return true;
         }
         images.input = input.data;
         images.output = output.data;
@@ -92,6 +94,7 @@ private:
         else
             launch_passes({images, taps_.as<float>(), between_.as<float>(), between_pitch_, radius_},
                           input.shape.type, input.shape.channels, stream);
+        return false;
     }
 
     void prepare_recursive(const Shape& input) {
@@ -182,6 +185,7 @@ public:
     }
     bool run_together(DeviceRuns frames) override { return stage_->run_together(frames); }
     void set_params(const Params&) override {} // all are Cost::rebuild
+    Counted counted() const override { return {.undefined = true}; }
     std::string note() const override { return stage_ ? stage_->note() : std::string(); }
 
 private:

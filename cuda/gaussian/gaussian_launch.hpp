@@ -28,6 +28,7 @@ struct BlurImages {
     const float* inverse_x; ///< omit: factors of a result by column and by row; null otherwise
     const float* inverse_y;
     const FilterGuard* guard; ///< null: the kernels always run
+    PixelCounts* found;       ///< FilterPass::found, for kernels of one pass
 };
 
 // --- one pass from pixels to result: small windows (gaussian_walk.cuh) ---

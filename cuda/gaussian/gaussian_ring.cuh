@@ -145,23 +145,37 @@ public:
         row_ += static_cast<std::int64_t>(first_) * static_cast<int>(sizeof(T));
     }
     __device__ void put(const Samples<T, V>& results) {
-        if (whole_)
+        if (whole_) {
             results.store(row_);
+#pragma unroll
+            for (int j = 0; j < V; ++j)
+                look(results.get(j));
+        }
         if (part_) {
 #pragma unroll
             for (int j = 0; j < V; ++j)
-                if (first_ + j >= 0 && first_ + j < samples_)
+                if (first_ + j >= 0 && first_ + j < samples_) {
                     reinterpret_cast<T*>(row_)[j] = results.get(j);
+                    look(results.get(j));
+                }
         }
         row_ += pitch_;
     }
+    /// True if all results so far are finite.
+    __device__ bool finite() const { return zero_ == 0; }
 
 private:
+    __device__ void look(T result) {
+        if constexpr (std::is_same_v<T, float>)
+            zero_ = fmaf(result, 0.0F, zero_);
+    }
+
     std::byte* row_; ///< the lane's first result
     int first_;      ///< flat sample of the output
     int samples_;    ///< of an output row
     bool whole_;     ///< all V exist and are aligned
     bool part_;      ///< some may exist
+    float zero_ = 0; ///< f32: NaN after a result that is not finite
     int pitch_;
 };
 

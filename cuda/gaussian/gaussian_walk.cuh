@@ -96,6 +96,8 @@ template <class T, int C, int R> __global__ void __launch_bounds__(kWalkThreads)
         rounded.from_float(out);
         results.put(rounded);
     }
+    if (images.found && !results.finite())
+        images.found->undefined = 1;
 }
 
 template <class T, int C> WalkKernels walk_kernels() {

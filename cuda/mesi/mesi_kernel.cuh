@@ -2,7 +2,7 @@
 // to 20 iterations. A lane whose fit has ended takes the next pixel of its warp, so that few lanes wait.
 #pragma once
 
-#include "pipeline/frame.hpp"
+#include "cuda/history.cuh"
 #include "stages/mesi/mesi.hpp"
 
 namespace specklescope::cuda {
@@ -116,22 +116,19 @@ template <bool Beta, bool Noise, int Most> __global__ void __launch_bounds__(kMe
     const int lane = static_cast<int>(threadIdx.x & 31U);
     const int first = (static_cast<int>(blockIdx.x) * kMesiWarps + warp) * kMesiBatch;
     const int end = min(first + kMesiBatch, args.width * args.height);
-    unsigned undefined = 0;
+    ThreadCounts mine;
 #pragma unroll 1
     for (int pixel = first + lane; pixel < end; pixel += 32) {
         mesi_store(args, pixel);
         if (args.fits)
             starts[warp][pixel - first] = Solver::start(args.task, mesi_samples<Most>(args, pixel));
         else
-            undefined += mesi_write(args, pixel, mesi_unknown());
+            mine.undefined += mesi_write(args, pixel, mesi_unknown());
     }
     __syncwarp();
     if (args.fits && first < end)
-        undefined += mesi_fit_batch<Solver, Most>(args, starts[warp], first, end);
-    const unsigned sum = __reduce_add_sync(0xffffffffU, undefined);
-    if (sum != 0 && lane == 0)
-        atomicAdd(reinterpret_cast<unsigned long long*>(&args.counts->undefined),
-                  static_cast<unsigned long long>(sum));
+        mine.undefined += mesi_fit_batch<Solver, Most>(args, starts[warp], first, end);
+    count_in_block(*args.counts, mine);
 }
 
 /// The kernel for these free parameters and this number of exposures.

@@ -88,7 +88,7 @@ template <class T> __global__ void __launch_bounds__(kTileThreads)
     const Samples<float> results =
         step.held > 0 ? Samples<float>::load(args.shown + place.sample()) : beats.indices();
     store_results(args.output, args.output_pitch, place, results);
-    count_undefined(*args.counts, place, results);
+    count_in_block(*args.counts, undefined_of(place, results));
 }
 
 class PulsatilityDevice final : public DeviceStage {

@@ -34,7 +34,7 @@ template <class T> __global__ void __launch_bounds__(kTileThreads)
             if (f >= frames.count)
                 break;
             if ((taken >> f & 1U) != 0)
-                ages.add(saturation, place, newest[i]);
+                ages.add(saturation, newest[i]);
             of_tile |= (ages.largest != 0 ? 1U : 0U) << f;
 #pragma unroll
             for (int j = 0; j < kLaneSamples; ++j)

@@ -1,6 +1,7 @@
 // Sums of I and I² of columns and windows, per pixel type and radius, and the results from them.
 #pragma once
 
+#include "cuda/contrast_results.cuh"
 #include "cuda/speckle/speckle_launch.hpp"
 
 #include <cstddef>
@@ -137,21 +138,6 @@ __device__ inline void add_rest(SumsPacked& sums, std::uint32_t rest) { add_samp
 
 // --- from the sums of a window to the result ---
 
-__device__ inline float fast_reciprocal(float x) { // 1 ulp; 1/0 = ∞
-    float r;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
-    return r;
-}
-__device__ inline float fast_sqrt(float x) {
-    float r;
-    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
-    return r;
-}
-
-/// ΣI and N·ΣI² − (ΣI)², exact until rounded to f32. D = 0 and S = 0 stay exact.
-struct Moments {
-    float s, d;
-};
 template <int R>
 __device__ inline Moments moments(std::uint32_t s, std::uint32_t q_high, std::uint32_t q_low) {
     constexpr std::uint32_t n = (2 * R + 1) * (2 * R + 1);
@@ -197,25 +183,6 @@ __device__ inline float real_result(WindowSums sums, SpeckleForm form, float c) 
     const float result = form == SpeckleForm::root ? sqrtf(value) : value;
     // Samples may be negative: undefined even for D > 0.
     return sums.s <= 0 ? __int_as_float(0x7fffffff) : result;
-}
-
-/// Four results; the form is the same for all threads and is tested once.
-__device__ inline void results_of(const Moments (&m)[kColumns], SpeckleForm form, float c,
-                                  float (&out)[kColumns]) {
-    if (form == SpeckleForm::inverse) {
-#pragma unroll
-        for (int j = 0; j < kColumns; ++j)
-            out[j] = (m[j].s * m[j].s) * fast_reciprocal(m[j].d) * c;
-        return;
-    }
-#pragma unroll
-    for (int j = 0; j < kColumns; ++j)
-        out[j] = m[j].d * fast_reciprocal(m[j].s * m[j].s) * c;
-    if (form == SpeckleForm::root) {
-#pragma unroll
-        for (int j = 0; j < kColumns; ++j)
-            out[j] = fast_sqrt(out[j]);
-    }
 }
 
 // --- the width of the window ---

@@ -49,8 +49,9 @@ template <class T> __global__ void __launch_bounds__(kTileThreads)
         saturated += args.step.shows && j < place.inside && is_saturated(shown.v[j], args.step) ? 1U : 0U;
     }
     store_results(args.output, args.output_pitch, place, results);
-    count_undefined(*args.counts, place, results);
-    count_in_warp(args.counts->saturated, saturated);
+    ThreadCounts mine = undefined_of(place, results);
+    mine.saturated = saturated;
+    count_in_block(*args.counts, mine);
 }
 
 class SumDevice final : public DeviceStage {

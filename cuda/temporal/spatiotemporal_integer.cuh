@@ -3,6 +3,7 @@
 // windows of one row, four neighbours per lane. For .cu files only.
 #pragma once
 
+#include "cuda/contrast_results.cuh"
 #include "cuda/temporal/spatiotemporal_box.cuh"
 
 namespace specklescope::cuda {
@@ -81,10 +82,6 @@ struct RunningColumn {
     }
 };
 
-struct BoxCounts {
-    unsigned undefined = 0, infinite = 0, saturated = 0;
-};
-
 /// Stores the first `valid` of four results.
 __device__ inline void store_four(float* results, int valid, const float (&out)[4]) {
     if (valid == 4) {
@@ -99,7 +96,7 @@ __device__ inline void store_four(float* results, int valid, const float (&out)[
 
 /// All images of four results from column x on.
 __device__ inline void write_images(const BoxArgs& args, const WindowSums (&sums)[4], std::uint32_t n, int x,
-                                    int y, int valid, BoxCounts& counts) {
+                                    int y, int valid, ThreadCounts& counts) {
 #pragma unroll 1
     for (int i = 0; i < args.finish.count; ++i) {
         const ContrastForm form = args.finish.images[i].form;
@@ -111,8 +108,8 @@ __device__ inline void write_images(const BoxArgs& args, const WindowSums (&sums
                          ? finished(args.finish, form, c, n, sums[j])
                          : finished(args.finish, form, static_cast<float>(c), n,
                                     static_cast<float>(sums[j].s), static_cast<float>(sums[j].d));
-            counts.undefined += i == 0 && j < valid && isnan(out[j]) ? 1U : 0U;
-            counts.infinite += i == 0 && j < valid && isinf(out[j]) ? 1U : 0U;
+            if (i == 0 && j < valid)
+                counts.add(out[j]);
         }
         store_four(args.finish.row(i, y) + x, valid, out);
     }
@@ -120,7 +117,7 @@ __device__ inline void write_images(const BoxArgs& args, const WindowSums (&sums
 
 /// The lane's four results of row y, from column x on, which is 4·lane in the block; `valid` of them exist.
 template <bool kFinish> __device__ inline void write_windows(const BoxArgs& args, const ColumnSums& columns,
-                                                             int x, int y, int valid, BoxCounts& counts) {
+                                                             int x, int y, int valid, ThreadCounts& counts) {
     const int first = static_cast<int>(threadIdx.x % 32U) * 4;
     const int window = 2 * args.radius + 1;
     const auto n = static_cast<std::uint32_t>(window * window * args.history.step.held);
@@ -130,7 +127,7 @@ template <bool kFinish> __device__ inline void write_windows(const BoxArgs& args
         sums.s += column.s;
         sums.q += column.q;
     }
-    float out[4];
+    Moments inexact[4];
     WindowSums exact[4];
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
@@ -141,13 +138,10 @@ template <bool kFinish> __device__ inline void write_windows(const BoxArgs& args
             exact[j] = args.finish.corrects ? corrected(args.finish, n, {precise.s, precise.d})
                                             : WindowSums{moments.s, moments.d};
         } else {
-            out[j] = contrast_value(args.form, static_cast<float>(args.c), moments.s, moments.d);
+            inexact[j] = {moments.s, moments.d};
         }
-        if (j < valid) {
-            counts.undefined += !kFinish && isnan(out[j]) ? 1U : 0U;
-            counts.infinite += !kFinish && isinf(out[j]) ? 1U : 0U;
+        if (j < valid)
             counts.saturated += sums.s >> kFlagBit != 0 ? 1U : 0U;
-        }
         if (j < 3) {
             const ColumnSums::Sums enters = columns.at(first + j + window);
             const ColumnSums::Sums leaves = columns.at(first + j);
@@ -155,12 +149,19 @@ template <bool kFinish> __device__ inline void write_windows(const BoxArgs& args
             sums.q += enters.q - leaves.q;
         }
     }
-    if constexpr (kFinish)
+    if constexpr (kFinish) {
         write_images(args, exact, n, x, y, valid, counts);
-    else
+    } else {
+        float out[4];
+        results_of(inexact, args.form, static_cast<float>(args.c), out);
+#pragma unroll
+        for (int j = 0; j < 4; ++j)
+            if (j < valid)
+                counts.add(out[j]);
         store_four(reinterpret_cast<float*>(args.output + static_cast<std::size_t>(y) * args.output_pitch) +
                        x,
                    valid, out);
+    }
 }
 
 template <class State, bool kFinish> __global__ void __launch_bounds__(kBoxThreads)
@@ -185,7 +186,7 @@ template <class State, bool kFinish> __global__ void __launch_bounds__(kBoxThrea
             if (begin + i < 2 * args.radius)
                 running.add(enter[i].flagged(args));
     }
-    BoxCounts counts;
+    ThreadCounts counts;
     for (int begin = first; begin < end; begin += kBoxRows) {
         BoxSample<State> enter[kBoxRows];
         BoxSample<State> leave[kBoxRows];
@@ -206,9 +207,7 @@ template <class State, bool kFinish> __global__ void __launch_bounds__(kBoxThrea
             write_windows<kFinish>(args, rows[thread / 32], left + thread % 32 * 4, y, valid, counts);
         __syncthreads();
     }
-    count_in_warp(args.counts->undefined, counts.undefined);
-    count_in_warp(args.counts->infinite, counts.infinite);
-    count_in_warp(args.counts->saturated, counts.saturated);
+    count_in_block(*args.counts, counts);
 }
 
 } // namespace specklescope::cuda

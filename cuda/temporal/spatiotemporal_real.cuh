@@ -70,9 +70,12 @@ template <bool kFinish> __device__ inline void write_result(const BoxArgs& args,
             reinterpret_cast<float*>(args.output + static_cast<std::size_t>(segment.y) *
                                                        args.output_pitch)[segment.x] = value;
     }
-    count_in_warp(args.counts->undefined, segment.has_result && isnan(value) ? 1U : 0U);
-    count_in_warp(args.counts->infinite, segment.has_result && isinf(value) ? 1U : 0U);
-    count_in_warp(args.counts->saturated, segment.has_result && saturated ? 1U : 0U);
+    ThreadCounts mine;
+    if (segment.has_result) {
+        mine.add(value);
+        mine.saturated = saturated ? 1 : 0;
+    }
+    count_in_block(*args.counts, mine);
 }
 
 template <bool kFinish> __global__ void __launch_bounds__(kRowThreads)

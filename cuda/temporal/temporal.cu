@@ -1,5 +1,6 @@
 // Temporal speckle contrast on the device: one pass over the newest frame, the frame that leaves and the
 // sums.
+#include "cuda/contrast_results.cuh"
 #include "cuda/temporal/temporal_state.cuh"
 #include "stages/temporal/temporal.hpp"
 
@@ -21,28 +22,30 @@ struct TemporalFinishArgs : TemporalArgs {
     ContrastFinish finish;
 };
 
-__device__ inline float result_of(const TemporalArgs& args, NarrowSums sums) {
-    const auto n = static_cast<std::uint32_t>(args.history.step.held);
-    return contrast_value(args.form, static_cast<float>(args.c), static_cast<float>(sums.sum(n)),
-                          static_cast<float>(determinant(sums, n)));
+__device__ inline Moments moments(NarrowSums sums, std::uint32_t n) {
+    return {static_cast<float>(sums.sum(n)), static_cast<float>(determinant(sums, n))};
 }
-__device__ inline float result_of(const TemporalArgs& args, IntegerSums sums) {
-    const auto n = static_cast<std::uint32_t>(args.history.step.held);
-    return contrast_value(args.form, static_cast<float>(args.c), static_cast<float>(sums.s),
-                          static_cast<float>(determinant(sums, n)));
-}
-__device__ inline float result_of(const TemporalArgs& args, const RealSums& sums) {
-    return contrast_of(sums, args.form, args.c, args.history.step.held);
+__device__ inline Moments moments(IntegerSums sums, std::uint32_t n) {
+    return {static_cast<float>(sums.s), static_cast<float>(determinant(sums, n))};
 }
 
-template <class State>
-__device__ inline void write_results(const TemporalArgs& args, const Place& place, const State& state) {
+/// Stores the results and returns their undefined and infinite ones.
+template <class State> __device__ inline ThreadCounts write_results(const TemporalArgs& args,
+                                                                    const Place& place, const State& state) {
     Samples<float> results;
+    if constexpr (std::is_same_v<State, RealState>) {
 #pragma unroll
-    for (int j = 0; j < kLaneSamples; ++j)
-        results.v[j] = result_of(args, state.of(j));
+        for (int j = 0; j < kLaneSamples; ++j)
+            results.v[j] = contrast_of(state.of(j), args.form, args.c, args.history.step.held);
+    } else {
+        Moments all[kLaneSamples];
+#pragma unroll
+        for (int j = 0; j < kLaneSamples; ++j)
+            all[j] = moments(state.of(j), static_cast<std::uint32_t>(args.history.step.held));
+        results_of(all, args.form, static_cast<float>(args.c), results.v);
+    }
     store_results(args.output, args.output_pitch, place, results);
-    count_undefined(*args.counts, place, results);
+    return undefined_of(place, results);
 }
 
 __device__ inline WindowSums sums_of(NarrowSums sums, int n) {
@@ -55,8 +58,9 @@ __device__ inline WindowSums sums_of(IntegerSums sums, int n) {
 }
 __device__ inline WindowSums sums_of(const RealSums& sums, int n) { return window_sums(sums, n); }
 
-template <class State>
-__device__ inline void write_results(const TemporalFinishArgs& args, const Place& place, const State& state) {
+/// Likewise; counts the first image.
+template <class State> __device__ inline ThreadCounts write_results(const TemporalFinishArgs& args,
+                                                                    const Place& place, const State& state) {
     const ContrastFinish& finish = args.finish;
     const int n = args.history.step.held;
     WindowSums sums[kLaneSamples];
@@ -67,6 +71,7 @@ __device__ inline void write_results(const TemporalFinishArgs& args, const Place
             sums[j] = corrected(finish, n, sums[j]);
     }
     const bool floats = !finish.corrects && !std::is_same_v<State, RealState>;
+    ThreadCounts mine;
 #pragma unroll 1
     for (int i = 0; i < finish.count; ++i) {
         const ContrastForm form = finish.images[i].form;
@@ -79,8 +84,9 @@ __device__ inline void write_results(const TemporalFinishArgs& args, const Place
                                   : finished(finish, form, c, n, sums[j]);
         store_results(finish.images[i].data, finish.images[i].pitch, place, results);
         if (i == 0)
-            count_undefined(*args.counts, place, results);
+            mine = undefined_of(place, results);
     }
+    return mine;
 }
 
 /// Blocks per multiprocessor: several images would otherwise take registers for one only.
@@ -95,9 +101,10 @@ __global__ void __launch_bounds__(kTileThreads, kTemporalBlocks<Args>)
         return;
     Samples<T> newest{};
     const State state = add_newest<T, State>(history, place, newest);
-    write_results(args, place, state);
-    count_saturated(*args.counts,
-                    advance_ages(history.saturation, place, newest, history.step.take, history.step.first));
+    ThreadCounts mine = write_results(args, place, state);
+    mine.saturated =
+        saturated_of(advance_ages(history.saturation, place, newest, history.step.take, history.step.first));
+    count_in_block(*args.counts, mine);
 }
 
 struct TemporalKernels {

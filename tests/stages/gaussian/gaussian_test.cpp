@@ -21,7 +21,7 @@ std::string describe(const GaussianParams& values) {
     params.as<GaussianParams>() = values;
     std::string text;
     for (const ParamDecl& decl : find_stage("gaussian").table->decls())
-        text += decl.name + "=" + to_string(params.get(decl.name)) + " ";
+        text += decl.name + "=" + specklescope::to_string(params.get(decl.name)) + " ";
     return text;
 }
 
