@@ -1,14 +1,12 @@
 // Counts on the device and their transfer to the host. Inside cuda/ only.
 #pragma once
 
+#include "cuda/frames.hpp"
 #include "pipeline/counts.hpp"
 
 #include <cuda_runtime.h>
 
 namespace specklescope::cuda {
-
-/// Largest number of frames that are started together.
-inline constexpr int kMostTogether = 16;
 
 /// Up to kMostTogether pairs of addresses, for the parameters of a kernel.
 template <class A, class B> struct Pairs {

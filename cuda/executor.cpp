@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <cstring>
 #include <span>
 
@@ -526,8 +527,7 @@ private:
                 count_undefined(work.image, work.flight->device_counts + kFinalCounts, compute_.get());
             mark("undefined");
         }
-        for (Work& work : works_)
-            measure_regions(*work.flight, work.image, work.info);
+        measure_regions(works_);
         if (regions_)
             mark("regions");
         CountsOfFrames counts;
@@ -574,6 +574,18 @@ private:
                             : between_[i][place - 1].device();
     }
 
+    /// True if kernels need the same numbers for all of them.
+    static bool alike(const Works& works) {
+        const FrameInfo& first = works[0].info;
+        return std::all_of(works.begin(), works.end(), [&](const Work& work) {
+            const FrameInfo& info = work.info;
+            return (info.exposure_ms == first.exposure_ms ||
+                    (std::isnan(info.exposure_ms) && std::isnan(first.exposure_ms))) &&
+                   info.full_scale == first.full_scale && info.summed == first.summed &&
+                   info.summed_integers == first.summed_integers;
+        });
+    }
+
     void run_step(std::size_t i, Works& works, bool again) {
         DevicePlan::Step& step = plan_->steps[i];
         runs_.clear();
@@ -593,7 +605,7 @@ private:
         }
         if (works.size() > 1)
             step.begin(works[0].complete);
-        const bool together = works.size() > 1 && step.stage->run_together(runs_);
+        const bool together = works.size() > 1 && alike(works) && step.stage->run_together(runs_);
         for (std::size_t k = 0; k < works.size(); ++k) {
             Work& work = works[k];
             const StageRun<Space::device>& run = runs_[k];
@@ -634,29 +646,35 @@ private:
         const SaturationLook look =
             saturation_look(*named.chain, raw.shape, flight.result.info, image.shape, info);
         flight.also_looked[index] = look.in;
-        regions_->measure({.image = image,
-                           .raw = raw,
-                           .channel = plan_->channel,
-                           .mean = region_mean(named.quantity.measure),
-                           .saturation = look},
-                          place_of(flight, index + 1), compute_.get());
+        const DeviceRegionInput input{.image = image,
+                                      .raw = raw,
+                                      .channel = plan_->channel,
+                                      .mean = region_mean(named.quantity.measure),
+                                      .saturation = look,
+                                      .place = place_of(flight, index + 1)};
+        regions_->measure({&input, 1}, compute_.get());
     }
 
-    /// `info`: of the final image.
-    void measure_regions(Flight& flight, ConstDeviceView image, const FrameInfo& info) const {
-        flight.regions = regions_;
-        if (!regions_)
-            return;
-        const ConstDeviceView raw = flight.uploaded.device();
-        const SaturationLook look =
-            saturation_look(*chain_, raw.shape, flight.result.info, image.shape, info);
-        flight.looked = look.in;
-        regions_->measure({.image = image,
-                           .raw = raw,
-                           .channel = plan_->channel,
-                           .mean = region_mean(flight.result.quantity.measure),
-                           .saturation = look},
-                          place_of(flight, 0), compute_.get());
+    void measure_regions(const Works& works) const {
+        std::vector<DeviceRegionInput> inputs;
+        for (const Work& work : works) {
+            Flight& flight = *work.flight;
+            flight.regions = regions_;
+            if (!regions_)
+                continue;
+            const ConstDeviceView raw = flight.uploaded.device();
+            const SaturationLook look =
+                saturation_look(*chain_, raw.shape, flight.result.info, work.image.shape, work.info);
+            flight.looked = look.in;
+            inputs.push_back({.image = work.image,
+                              .raw = raw,
+                              .channel = plan_->channel,
+                              .mean = region_mean(flight.result.quantity.measure),
+                              .saturation = look,
+                              .place = place_of(flight, 0)});
+        }
+        if (regions_)
+            regions_->measure(inputs, compute_.get());
     }
 
     void download(Flights flights) {

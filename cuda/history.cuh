@@ -207,41 +207,61 @@ struct AgesOnDevice {
     float full_scale; ///< 0: none
 };
 
+/// The ages of a lane's samples, in registers. All lanes of a warp make the same calls.
+struct LaneAges {
+    Samples<std::uint16_t> ages{};
+    std::uint32_t largest; ///< of the tile
+    bool stored;
+
+    __device__ LaneAges(const AgesOnDevice& saturation, const Place& place, bool first)
+        : largest(first ? 0 : saturation.of_tiles[place.tile]), stored(!first) {
+        if (largest != 0)
+            ages = Samples<std::uint16_t>::load(saturation.ages + place.sample());
+    }
+
+    /// `newest`: from load_samples().
+    template <class T> __device__ void add(const AgesOnDevice& saturation, const Samples<T>& newest) {
+        unsigned saturated = 0;
+        if (saturation.full_scale > 0)
+#pragma unroll
+            for (int j = 0; j < kLaneSamples; ++j)
+                saturated |= static_cast<float>(newest.v[j]) >= saturation.full_scale ? 1U << j : 0U;
+        if (largest == 0 && __any_sync(kWholeWarp, saturated != 0) == 0)
+            return;
+        unsigned oldest = 0;
+#pragma unroll
+        for (int j = 0; j < kLaneSamples; ++j) {
+            const unsigned older = ages.v[j] - (ages.v[j] != 0 ? 1U : 0U);
+            const unsigned age =
+                (saturated >> j & 1U) != 0 ? static_cast<unsigned>(saturation.window) : older;
+            ages.v[j] = static_cast<std::uint16_t>(age);
+            oldest = max(oldest, age);
+        }
+        for (int step = 16; step > 0; step /= 2)
+            oldest = max(oldest, __shfl_xor_sync(kWholeWarp, oldest, step));
+        largest = oldest;
+        stored = false;
+    }
+
+    __device__ void store(const AgesOnDevice& saturation, const Place& place) const {
+        if (stored)
+            return;
+        ages.store(saturation.ages + place.sample());
+        if (place.lane == 0)
+            saturation.of_tiles[place.tile] = largest;
+    }
+};
+
 /// Adds the samples (`take`, from load_samples()) and returns the lane's ages.
 template <class T>
 __device__ inline Samples<std::uint16_t> advance_ages(const AgesOnDevice& saturation, const Place& place,
                                                       const Samples<T>& newest, bool take, bool first) {
-    unsigned saturated = 0;
-    if (take && saturation.full_scale > 0)
-#pragma unroll
-        for (int j = 0; j < kLaneSamples; ++j)
-            saturated |= static_cast<float>(newest.v[j]) >= saturation.full_scale ? 1U << j : 0U;
-    const std::uint32_t oldest = first ? 0 : saturation.of_tiles[place.tile];
-    Samples<std::uint16_t> ages{};
-    const bool any_new = __any_sync(kWholeWarp, saturated != 0) != 0;
-    if (oldest == 0 && !any_new) {
-        if (first && place.lane == 0)
-            saturation.of_tiles[place.tile] = 0;
-        return ages;
+    LaneAges ages(saturation, place, first);
+    if (take) {
+        ages.add(saturation, newest);
+        ages.store(saturation, place);
     }
-    if (oldest != 0)
-        ages = Samples<std::uint16_t>::load(saturation.ages + place.sample());
-    if (!take)
-        return ages;
-    unsigned largest = 0;
-#pragma unroll
-    for (int j = 0; j < kLaneSamples; ++j) {
-        const unsigned older = ages.v[j] - (ages.v[j] != 0 ? 1U : 0U);
-        const unsigned age = (saturated >> j & 1U) != 0 ? static_cast<unsigned>(saturation.window) : older;
-        ages.v[j] = static_cast<std::uint16_t>(age);
-        largest = max(largest, age);
-    }
-    ages.store(saturation.ages + place.sample());
-    for (int step = 16; step > 0; step /= 2)
-        largest = max(largest, __shfl_xor_sync(kWholeWarp, largest, step));
-    if (place.lane == 0)
-        saturation.of_tiles[place.tile] = largest;
-    return ages;
+    return ages.ages;
 }
 
 __device__ inline unsigned saturated_of(const Samples<std::uint16_t>& ages) {

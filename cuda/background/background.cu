@@ -1,7 +1,7 @@
 // Dark frame and flat field on the device, which adds frames and applies the planes. A complete capture is
 // converted to planes on the host, which blocks the stream once.
 #include "cuda/colour_pixels.cuh"
-#include "cuda/device.hpp"
+#include "cuda/frames.hpp"
 #include "cuda/history.cuh"
 #include "stages/background/background.hpp"
 
@@ -41,14 +41,11 @@ struct Values {
 };
 
 struct CorrectArgs {
-    const std::byte* input;
-    std::size_t input_pitch;
-    std::byte* output;
-    std::size_t output_pitch;
+    FrameAddresses frames;
+    std::size_t input_pitch, output_pitch;
     Tiles tiles;
     Values dark, gain;
     Calibration::Saturation saturation;
-    PixelCounts* counts;
 
     __device__ float corrected(float sample, float dark_value, float gain_value) const {
         return specklescope::corrected(sample, dark_value, gain_value, saturation.threshold, saturation.mark);
@@ -66,7 +63,7 @@ template <class T, int kChannels> __global__ void __launch_bounds__(kTileThreads
     Samples<T> samples[kEach];
 #pragma unroll
     for (int k = 0; k < kEach; ++k)
-        samples[k] = load_samples<T>(args.input, args.input_pitch, places.at[k]);
+        samples[k] = load_samples<T>(args.frames.input(), args.input_pitch, places.at[k]);
     Samples<float> results[kEach];
     bool special = false; // possibly undefined, infinite or saturated
 #pragma unroll
@@ -79,7 +76,7 @@ template <class T, int kChannels> __global__ void __launch_bounds__(kTileThreads
             results[k].v[j] = args.corrected(sample, dark.v[j], gain.v[j]);
             special = special || !isfinite(results[k].v[j]) || sample >= args.saturation.threshold;
         }
-        store_results(args.output, args.output_pitch, places.at[k], results[k]);
+        store_results(args.frames.output(), args.output_pitch, places.at[k], results[k]);
     }
     if (__syncthreads_or(special ? 1 : 0) == 0)
         return;
@@ -94,13 +91,13 @@ template <class T, int kChannels> __global__ void __launch_bounds__(kTileThreads
                 flags.set(j, args.flags(static_cast<float>(samples[k].v[j]), results[k].v[j]));
         mine.add(counts_of<kChannels>(place, flags, [&](int x) {
             const auto* const row = reinterpret_cast<const T*>(
-                args.input + static_cast<std::size_t>(place.row) * args.input_pitch);
+                args.frames.input() + static_cast<std::size_t>(place.row) * args.input_pitch);
             const auto at = static_cast<std::size_t>(place.row) * args.tiles.across * kTileSamples + x;
             const auto sample = static_cast<float>(row[x]);
             return args.flags(sample, args.corrected(sample, args.dark.at(at), args.gain.at(at)));
         }));
     }
-    count_in_block(*args.counts, mine);
+    count_in_block(*args.frames.counts[blockIdx.z], mine);
 }
 
 class BackgroundDevice final : public DeviceStage {
@@ -133,23 +130,15 @@ public:
             add(input, take.first, stream);
         if (take.last)
             finish(stream);
-        upload(stream);
-        saturation_ = calibration_.saturation(context.info);
-        const CorrectArgs args{.input = input.data,
-                               .input_pitch = input.pitch,
-                               .output = output.data,
-                               .output_pitch = output.pitch,
-                               .tiles = tiles_,
-                               .dark = values(calibration_.dark(), dark_),
-                               .gain = values(calibration_.gain(), gain_),
-                               .saturation = saturation_,
-                               .counts = context.counts};
-        dispatch(input.shape.type, [&](auto zero) {
-            using T = decltype(zero);
-            const auto kernel = input.shape.channels == 3 ? correct_kernel<T, 3> : correct_kernel<T, 1>;
-            kernel<<<tiles_.blocks(kTilesOfWarp<T>), kTileThreads, 0, stream>>>(args);
-        });
-        check_launch("the kernel of stage background");
+        const StageRun<Space::device> frame{input, output, context};
+        correct({&frame, 1});
+    }
+
+    bool run_together(DeviceRuns frames) override {
+        if (passes_ || !calibration_.warmup().done())
+            return false;
+        correct(frames);
+        return true;
     }
 
     void set_params(const Params& params) override { calibration_.set_params(params.as<BackgroundParams>()); }
@@ -188,6 +177,29 @@ private:
               "cudaMemcpyAsync");
         check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
         calibration_.finish(host_sums_.data());
+    }
+
+    void correct(DeviceRuns frames) {
+        const auto& [input, output, context] = frames[0];
+        auto* const stream = static_cast<cudaStream_t>(context.stream);
+        upload(stream);
+        saturation_ = calibration_.saturation(context.info);
+        const CorrectArgs args{.frames = FrameAddresses("background", frames),
+                               .input_pitch = input.pitch,
+                               .output_pitch = output.pitch,
+                               .tiles = tiles_,
+                               .dark = values(calibration_.dark(), dark_),
+                               .gain = values(calibration_.gain(), gain_),
+                               .saturation = saturation_};
+        const auto count = static_cast<unsigned>(frames.size());
+        const bool colour = input.shape.channels == 3;
+        dispatch(input.shape.type, [&](auto zero) {
+            using T = decltype(zero);
+            const auto kernel = colour ? correct_kernel<T, 3> : correct_kernel<T, 1>;
+            const dim3 blocks(tiles_.blocks(kTilesOfWarp<T>), 1, count);
+            kernel<<<blocks, kTileThreads, 0, stream>>>(args);
+        });
+        check_launch("the kernel of stage background");
     }
 
     void upload(cudaStream_t stream) {

@@ -1,5 +1,5 @@
 // Conversion from contrast to flow on the device: one pass over the image.
-#include "cuda/device.hpp"
+#include "cuda/frames.hpp"
 #include "cuda/history.cuh"
 #include "stages/flow/flow.hpp"
 
@@ -9,14 +9,11 @@ namespace cuda {
 namespace {
 
 struct FlowArgs {
-    const std::byte* input;
-    std::size_t input_pitch;
-    std::byte* output;
-    std::size_t output_pitch;
+    FrameAddresses frames; ///< counts may be null
+    std::size_t input_pitch, output_pitch;
     Tiles tiles;
     FlowScale scale;
     const float* fixed; ///< static part of each sample; null: no map
-    PixelCounts* counts;
 };
 
 constexpr int kEach = kTilesOfWarp<float>;
@@ -26,7 +23,7 @@ __global__ void __launch_bounds__(kTileThreads) flow_kernel(const __grid_constan
     Samples<float> samples[kEach];
 #pragma unroll
     for (int k = 0; k < kEach; ++k)
-        samples[k] = load_samples<float>(args.input, args.input_pitch, places.at[k]);
+        samples[k] = load_samples<float>(args.frames.input(), args.input_pitch, places.at[k]);
     ThreadCounts mine;
 #pragma unroll
     for (int k = 0; k < kEach; ++k) {
@@ -42,11 +39,11 @@ __global__ void __launch_bounds__(kTileThreads) flow_kernel(const __grid_constan
             for (int j = 0; j < kLaneSamples; ++j)
                 results.v[j] = flow_value(samples[k].v[j], args.scale);
         }
-        store_results(args.output, args.output_pitch, place, results);
+        store_results(args.frames.output(), args.output_pitch, place, results);
         mine.add(undefined_of(place, results));
     }
-    if (args.counts)
-        count_in_block(*args.counts, mine);
+    if (PixelCounts* const counts = args.frames.counts[blockIdx.z])
+        count_in_block(*counts, mine);
 }
 
 class FlowDevice final : public DeviceStage {
@@ -64,24 +61,28 @@ public:
     }
 
     void run(ConstDeviceView input, DeviceView output, const RunContext<Space::device>& context) override {
-        const FlowArgs args{.input = input.data,
-                            .input_pitch = input.pitch,
-                            .output = output.data,
-                            .output_pitch = output.pitch,
-                            .tiles = tiles_,
-                            .scale = flow_scale(params_, params_.output, context.info, table_.as<float>()),
-                            .fixed = map_.as<float>(),
-                            .counts = context.counts};
+        const StageRun<Space::device> frame{input, output, context};
+        run_together({&frame, 1});
+    }
+
+    bool run_together(DeviceRuns frames) override {
+        const auto& [input, output, context] = frames[0];
+        FlowArgs args{.frames = FrameAddresses("flow", frames),
+                      .input_pitch = input.pitch,
+                      .output_pitch = output.pitch,
+                      .tiles = tiles_,
+                      .scale = flow_scale(params_, params_.output, context.info, table_.as<float>()),
+                      .fixed = map_.as<float>()};
         launch(args, context);
         const std::vector<FlowParams::Output> named = named_flows(params_);
         for (std::size_t i = 0; i < context.also.size(); ++i) {
-            FlowArgs other = args;
-            other.scale = flow_scale(params_, named[i], context.info, table_.as<float>());
-            other.output = context.also[i].data;
-            other.output_pitch = context.also[i].pitch;
-            other.counts = nullptr;
-            launch(other, context);
+            args.scale = flow_scale(params_, named[i], context.info, table_.as<float>());
+            args.frames.outputs[0] = context.also[i].data;
+            args.output_pitch = context.also[i].pitch;
+            args.frames.counts[0] = nullptr;
+            launch(args, context);
         }
+        return true;
     }
 
     void set_params(const Params& params) override { params_ = params.as<FlowParams>(); }
@@ -100,8 +101,8 @@ private:
     }
 
     void launch(const FlowArgs& args, const RunContext<Space::device>& context) const {
-        flow_kernel<<<tiles_.blocks(kEach), kTileThreads, 0, static_cast<cudaStream_t>(context.stream)>>>(
-            args);
+        const dim3 blocks(tiles_.blocks(kEach), 1, static_cast<unsigned>(args.frames.count));
+        flow_kernel<<<blocks, kTileThreads, 0, static_cast<cudaStream_t>(context.stream)>>>(args);
         check_launch("the kernel of stage flow");
     }
 

@@ -12,10 +12,6 @@ namespace {
 using namespace cuda;
 using Method = GaussianParams::Method;
 
-bool misaligned(const std::byte* data, std::size_t pitch) {
-    return (reinterpret_cast<std::uintptr_t>(data) | pitch) % 16 != 0;
-}
-
 Buffer uploaded_inverses(const std::vector<double>& norms) {
     std::vector<float> inverses;
     for (const double norm : norms)
@@ -55,40 +51,50 @@ public:
     }
 
     void run(ConstDeviceView input, DeviceView output, const RunContext<Space::device>& context) override {
-        const auto stream = static_cast<cudaStream_t>(context.stream);
-        filter_.run(input, output, context.counts, stream,
+        filter_.run(input, output, context.counts, static_cast<cudaStream_t>(context.stream),
                     [&](ConstDeviceView from, DeviceView to, const FilterPass& pass) {
-                        return launch(from, to, pass, stream);
+                        const StageRun<Space::device> frame{from, to, context};
+                        return launch({&frame, 1}, pass);
                     });
+    }
+
+    bool run_together(DeviceRuns frames) override {
+        if (!kernel_.kernel || frames[0].input.shape.type == PixelType::f32)
+            return false; // the other methods and DefinedFilter have memory for one frame
+        launch(frames, FilterPass{});
+        return true;
     }
 
     void set_params(const Params&) override {} // all are Cost::rebuild
     std::string note() const override { return gaussian_note(params_, method_); }
 
 private:
-    /// Returns whether the kernel set pass.found.
-    bool launch(ConstDeviceView input, DeviceView output, const FilterPass& pass, cudaStream_t stream) {
-        if (misaligned(input.data, input.pitch) || misaligned(output.data, output.pitch))
-            throw DeviceError("stage gaussian: rows of device images must start on 16 bytes.");
+    /// Returns whether the kernel set pass.found. More than one frame: with kernel_ only.
+    bool launch(DeviceRuns frames, const FilterPass& pass) {
+        const auto& [input, output, context] = frames[0];
+        auto* const stream = static_cast<cudaStream_t>(context.stream);
+        const FrameAddresses addresses("gaussian", frames);
         BlurImages images = images_;
-        images.input = input.data;
         images.input_pitch = static_cast<int>(input.pitch); // at most 65536 pixels
-        images.output = output.data;
         images.output_pitch = static_cast<int>(output.pitch);
         images.guard = pass.guard;
         images.found = pass.found;
-        const bool walks = method_ != Method::recursive && kernel_.kernel;
-        if (method_ == Method::recursive) {
+        if (kernel_.kernel) {
+            WalkArgs& args = frames.size() > 1 ? walk_together_ : walk_;
+            args.images = images;
+            args.frames = addresses;
+            launch_walk(args, kernel_, stream);
+            return true;
+        }
+        images.input = input.data;
+        images.output = output.data;
+        if (method_ == Method::recursive)
             launch_recursive({images, states_.as<float>()}, input.shape, *columns_, *rows_,
                              {stream, overlaps_});
-        } else if (walks) {
-            walk_.images = images;
-            launch_walk(walk_, kernel_, stream);
-        } else {
+        else
             launch_passes({images, taps_.as<float>(), between_.as<float>(), between_pitch_, radius_},
                           input.shape.type, input.shape.channels, stream);
-        }
-        return walks;
+        return false;
     }
 
     void prepare_recursive(const Shape& input) {
@@ -123,7 +129,9 @@ private:
         walk_.images = images_;
         for (int i = 0; i <= radius_; ++i)
             walk_.taps[i] = static_cast<float>(taps[static_cast<std::size_t>(radius_ + i)]);
-        place_strips(walk_, kernel_, input.channels, radius_);
+        walk_together_ = walk_;
+        place_strips(walk_, kernel_, input.channels, radius_, 1);
+        place_strips(walk_together_, kernel_, input.channels, radius_, kMostTogether);
     }
 
     void make_between(int samples, int rows) {
@@ -147,7 +155,7 @@ private:
     Buffer inverse_x_, inverse_y_;
     // Taps, small windows:
     WalkKernel kernel_;
-    WalkArgs walk_{};
+    WalkArgs walk_{}, walk_together_{}; ///< for one frame and for several
     // Taps, large windows:
     int radius_ = 0;
     Buffer taps_, between_;
@@ -175,6 +183,7 @@ public:
     void run(ConstDeviceView input, DeviceView output, const RunContext<Space::device>& context) override {
         stage_->run(input, output, context);
     }
+    bool run_together(DeviceRuns frames) override { return stage_->run_together(frames); }
     void set_params(const Params&) override {} // all are Cost::rebuild
     Counted counted() const override { return {.undefined = true}; }
     std::string note() const override { return stage_ ? stage_->note() : std::string(); }

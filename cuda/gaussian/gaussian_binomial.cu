@@ -83,9 +83,9 @@ template <int C, int R> __global__ void __launch_bounds__(kWalkThreads, 5)
         return;
     const int lane = static_cast<int>(threadIdx.x & 31U);
     const int steps = strip.end - strip.first + 2 * R;
-    ResultRows<std::uint8_t, kBytes, C> results(args.images, strip, strip.begin + lane * kBytes,
+    ResultRows<std::uint8_t, kBytes, C> results(args, strip, strip.begin + lane * kBytes,
                                                 lane >= 1 && lane < 31);
-    Ring ring(memory[threadIdx.x / 32], args.images, strip, C, R * C, strip.first - R);
+    Ring ring(memory[threadIdx.x / 32], args, strip, C, R * C, strip.first - R);
 #pragma unroll 1
     for (int i = 0; i < kRingRows - 1; ++i)
         ring.ask(i, i < steps);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cuda/defined_filter.hpp"
+#include "cuda/frames.hpp"
 #include "cuda/gaussian/gaussian_blocks.hpp"
 #include "cuda/sequence.hpp"
 #include "pipeline/image.hpp"
@@ -36,7 +37,8 @@ inline constexpr int kMaxWalkRadius = 8; ///< up to this radius `auto` always us
 inline constexpr int kWalkThreads = 128; ///< an estimate
 
 struct WalkArgs {
-    BlurImages images;
+    BlurImages images; ///< without addresses
+    FrameAddresses frames;
     int strips_across, strips_down, strip_rows;
     float taps[kMaxWalkRadius + 1]; ///< by distance
 };
@@ -55,8 +57,9 @@ const WalkKernels& walk_kernels_f32(int channels);
 /// [1 2 1] and [1 4 6 4 1] for u8 in integers; not for border = omit.
 WalkKernel binomial_kernel(int radius, int channels);
 
-/// Computes the strips of `args`, whose images must be set, for the current GPU.
-void place_strips(WalkArgs& args, const WalkKernel& kernel, int channels, int radius);
+/// Computes the strips of `args`, whose images must be set, for the current GPU and a launch with `frames`
+/// frames. Results do not depend on it.
+void place_strips(WalkArgs& args, const WalkKernel& kernel, int channels, int radius, int frames);
 void launch_walk(const WalkArgs& args, const WalkKernel& kernel, cudaStream_t stream);
 
 // --- two passes, for windows of any size (gaussian_passes.cu) ---

@@ -23,14 +23,15 @@ public:
     static constexpr int kBytes = kRingRows * kRowBytes;
 
     /// Inserts `reach` samples on each side of a row (at most 32); `top` is the first requested row.
-    __device__ RowRing(std::byte* memory, const BlurImages& images, const WalkStrip& strip, int channels,
+    __device__ RowRing(std::byte* memory, const WalkArgs& args, const WalkStrip& strip, int channels,
                        int reach, int top)
-        : memory_(memory), images_(images), begin_(strip.begin), lane_(static_cast<int>(threadIdx.x & 31U)),
-          top_(top) {
+        : memory_(memory), args_(args), images_(args.images), begin_(strip.begin),
+          lane_(static_cast<int>(threadIdx.x & 31U)), top_(top) {
+        const BlurImages& images = args.images;
         const int row = images.width * channels;
         const int x = begin_ + lane_ * V;
         within_ = x >= 0 && x < row;
-        source_ = images.input + static_cast<std::int64_t>(x) * static_cast<int>(sizeof(T));
+        source_ = args.frames.input() + static_cast<std::int64_t>(x) * static_cast<int>(sizeof(T));
         inside_ = top >= 0 && strip.end + (strip.first - top) <= images.height;
         if (inside_)
             source_ += static_cast<std::int64_t>(top) * images.input_pitch;
@@ -101,13 +102,15 @@ private:
         } else if (patch.from >= 0) { // the other end of the row
             const int line = border_index(top_ + i, images_.height, images_.border);
             if (line >= 0)
-                value = input_row<T>(images_, line)[patch.from];
+                value = reinterpret_cast<const T*>(
+                    args_.frames.input() + static_cast<std::int64_t>(line) * images_.input_pitch)[patch.from];
         }
         row[patch.to] = value;
     }
     __device__ std::byte* slot(int i) const { return memory_ + (i & (kRingRows - 1)) * kRowBytes; }
 
     std::byte* memory_;
+    const WalkArgs& args_;
     const BlurImages& images_;
     const std::byte* source_; ///< the lane's samples in row 0; inside: in the next requested row
     int begin_, lane_, top_;
@@ -133,11 +136,12 @@ __device__ inline bool strip_of_warp(const WalkArgs& args, int strip_samples, in
 template <class T, int V, int C> class ResultRows {
 public:
     /// `x`: the lane's first sample index; `serves`: it has results.
-    __device__ ResultRows(const BlurImages& images, const WalkStrip& strip, int x, bool serves)
-        : row_(images.output + static_cast<std::int64_t>(strip.first - images.offset) * images.output_pitch),
-          first_(x - images.offset * C), samples_(images.out_width * C),
-          whole_(serves && images.offset == 0 && first_ + V <= samples_), part_(serves && !whole_),
-          pitch_(images.output_pitch) {
+    __device__ ResultRows(const WalkArgs& args, const WalkStrip& strip, int x, bool serves)
+        : row_(args.frames.output() +
+               static_cast<std::int64_t>(strip.first - args.images.offset) * args.images.output_pitch),
+          first_(x - args.images.offset * C), samples_(args.images.out_width * C),
+          whole_(serves && args.images.offset == 0 && first_ + V <= samples_), part_(serves && !whole_),
+          pitch_(args.images.output_pitch) {
         row_ += static_cast<std::int64_t>(first_) * static_cast<int>(sizeof(T));
     }
     __device__ void put(const Samples<T, V>& results) {

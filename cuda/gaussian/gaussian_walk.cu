@@ -7,7 +7,7 @@
 
 namespace specklescope::cuda {
 
-void place_strips(WalkArgs& args, const WalkKernel& kernel, int channels, int radius) {
+void place_strips(WalkArgs& args, const WalkKernel& kernel, int channels, int radius, int frames) {
     const BlurImages& images = args.images;
     args.strips_across = (images.width * channels + kernel.strip_samples - 1) / kernel.strip_samples;
     int device = 0;
@@ -25,10 +25,10 @@ void place_strips(WalkArgs& args, const WalkKernel& kernel, int channels, int ra
     constexpr int kPerBlock = kWalkThreads / 32;
     std::int64_t least = 0;
     for (int each = 1; each <= std::max(1, blocks); ++each) {
-        const int down = std::max(1, each * processors * kPerBlock / args.strips_across);
+        const int down = std::max(1, each * processors * kPerBlock / (args.strips_across * frames));
         const int rows = (images.out_height + down - 1) / down;
         const int strips = (images.out_height + rows - 1) / rows;
-        const int placed = (strips * args.strips_across + kPerBlock - 1) / kPerBlock;
+        const int placed = (strips * args.strips_across + kPerBlock - 1) / kPerBlock * frames;
         const int busiest = (placed + processors - 1) / processors;
         const std::int64_t cost = std::int64_t{rows + 2 * radius} * (busiest + 1);
         if (each > 1 && cost >= least)
@@ -42,8 +42,9 @@ void place_strips(WalkArgs& args, const WalkKernel& kernel, int channels, int ra
 void launch_walk(const WalkArgs& args, const WalkKernel& kernel, cudaStream_t stream) {
     constexpr int per_block = kWalkThreads / 32;
     const int warps = args.strips_across * args.strips_down;
-    kernel.kernel<<<static_cast<unsigned>((warps + per_block - 1) / per_block), kWalkThreads, 0, stream>>>(
-        args);
+    const dim3 blocks(static_cast<unsigned>((warps + per_block - 1) / per_block), 1,
+                      static_cast<unsigned>(args.frames.count));
+    kernel.kernel<<<blocks, kWalkThreads, 0, stream>>>(args);
     check_launch("the one-pass kernel of stage gaussian");
 }
 

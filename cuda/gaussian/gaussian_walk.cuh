@@ -58,8 +58,8 @@ template <class T, int C, int R> __global__ void __launch_bounds__(kWalkThreads)
     const int x = strip.begin + lane * V;
     const bool weighted = images.inverse_x != nullptr;
     const int steps = strip.end - strip.first + 2 * R;
-    ResultRows<T, V, C> results(images, strip, x, lane >= halo && lane < 32 - halo);
-    Ring ring(memory[threadIdx.x / 32], images, strip, C, R * C, strip.first - R);
+    ResultRows<T, V, C> results(args, strip, x, lane >= halo && lane < 32 - halo);
+    Ring ring(memory[threadIdx.x / 32], args, strip, C, R * C, strip.first - R);
 #pragma unroll 1
     for (int i = 0; i < kRingRows - 1; ++i)
         ring.ask(i, i < steps);

@@ -1,5 +1,5 @@
 // One block per chunk of a region: two passes over its pixels, the second one cached. The last block combines
-// the chunks, in a fixed order.
+// the chunks, in a fixed order. blockIdx.y is the frame.
 #include "cuda/regions/device_regions.hpp"
 
 #include "cuda/device.hpp"
@@ -23,15 +23,17 @@ struct Parts {
     std::uint32_t chunk, chunks, span, spans;
 };
 
+/// Images of the frames.
 struct Pixels {
-    const std::byte* data;
+    const std::byte* data[kMostTogether];
     std::size_t pitch;
     PixelType type;
     int channels;
 };
 
 struct Work {
-    Pixels image, saturation; ///< saturation.data null: not counted
+    Pixels image, saturation;
+    bool saturates; ///< samples of `saturation` are counted
     GreyChannel channel;
     float threshold;
     int dx, dy;
@@ -40,14 +42,15 @@ struct Work {
     const RegionChunk* chunks;
     const Parts* regions;
     int count; ///< of regions
+    // of each frame:
+    RegionTotals* host[kMostTogether];
     RegionSums* sums;
     RegionTotals* totals;
-    RegionTotals* host;
     unsigned* done;
 };
 
 template <class F> __device__ auto of_type(const Pixels& pixels, int x, int y, F&& f) {
-    const std::byte* const row = pixels.data + static_cast<std::size_t>(y) * pixels.pitch;
+    const std::byte* const row = pixels.data[blockIdx.y] + static_cast<std::size_t>(y) * pixels.pitch;
     const std::size_t sample = static_cast<std::size_t>(x) * pixels.channels;
     if (pixels.type == PixelType::u8)
         return f(reinterpret_cast<const std::uint8_t*>(row) + sample);
@@ -147,7 +150,7 @@ __device__ RegionSums first_pass(const Work& work, const RegionChunk& chunk) {
         } else {
             ++mine.infinite;
         }
-        if (work.saturation.data)
+        if (work.saturates)
             mine.saturated += saturated_at(work, x, y);
     });
     return mine;
@@ -193,13 +196,14 @@ __device__ RegionSums chunk_sums(const Work& work, const RegionChunk& chunk) {
     return all;
 }
 
-__global__ void __launch_bounds__(kThreads) region_kernel(const Work work) {
+__global__ void __launch_bounds__(kThreads) region_kernel(const __grid_constant__ Work work) {
     __shared__ bool last;
+    RegionSums* const frame_sums = work.sums + static_cast<std::size_t>(blockIdx.y) * gridDim.x;
     const RegionSums sums = chunk_sums(work, work.chunks[blockIdx.x]);
     if (threadIdx.x == 0) {
-        work.sums[blockIdx.x] = sums;
+        frame_sums[blockIdx.x] = sums;
         __threadfence(); // before other blocks are notified
-        last = atomicAdd(work.done, 1U) == gridDim.x - 1;
+        last = atomicAdd(work.done + blockIdx.y, 1U) == gridDim.x - 1;
     }
     __syncthreads();
     if (!last)
@@ -210,16 +214,16 @@ __global__ void __launch_bounds__(kThreads) region_kernel(const Work work) {
         const Parts parts = work.regions[i];
         RegionSums whole;
         for (std::uint32_t k = lane; k < parts.chunks; k += 32)
-            add_sums(whole, written(work.sums + parts.chunk + k));
+            add_sums(whole, written(frame_sums + parts.chunk + k));
         for (int step = 16; step > 0; step /= 2) // only lane 0 has the result
             add_sums(whole, from_lane_above(whole, step));
         if (lane == 0) {
-            work.totals[i].sums = whole;
-            work.host[i].sums = whole;
+            work.totals[blockIdx.y * work.count + i].sums = whole;
+            work.host[blockIdx.y][i].sums = whole;
         }
     }
     if (threadIdx.x == 0)
-        *work.done = 0;
+        work.done[blockIdx.y] = 0;
 }
 
 /// Integers in the order of the values; −0 before +0.
@@ -231,17 +235,19 @@ __device__ float value_of(std::uint32_t rank) {
     return __uint_as_float((rank & 0x80000000U) != 0 ? rank & 0x7fffffffU : ~rank);
 }
 
-/// One block per region: determines eight bits of the median's rank in each of four passes, by a histogram.
-__global__ void __launch_bounds__(kMedianThreads) median_kernel(const Work work) {
+/// One block per region and frame: determines eight bits of the median's rank in each of four passes, by a
+/// histogram.
+__global__ void __launch_bounds__(kMedianThreads) median_kernel(const __grid_constant__ Work work) {
     __shared__ unsigned counts[256];
     __shared__ std::uint32_t prefix, next;
     /// values needed below the rest of the rank; values with the full rank
     __shared__ unsigned before, equal;
     const Parts parts = work.regions[blockIdx.x];
-    const unsigned valid = work.totals[blockIdx.x].sums.valid;
+    RegionTotals& host = work.host[blockIdx.y][blockIdx.x];
+    const unsigned valid = work.totals[blockIdx.y * work.count + blockIdx.x].sums.valid;
     if (valid == 0) {
         if (threadIdx.x == 0)
-            work.host[blockIdx.x].median = RegionStatistics::kNone;
+            host.median = RegionStatistics::kNone;
         return;
     }
     if (threadIdx.x == 0) {
@@ -281,12 +287,7 @@ __global__ void __launch_bounds__(kMedianThreads) median_kernel(const Work work)
         });
     __syncthreads();
     if (threadIdx.x == 0)
-        work.host[blockIdx.x].median =
-            (static_cast<double>(value_of(middle)) + value_of(another ? next : middle)) / 2;
-}
-
-Pixels pixels_of(ConstDeviceView view) {
-    return {view.data, view.pitch, view.shape.type, view.shape.channels};
+        host.median = (static_cast<double>(value_of(middle)) + value_of(another ? next : middle)) / 2;
 }
 
 std::vector<Parts> parts_of(const PlacedRegions& placed) {
@@ -302,24 +303,37 @@ DeviceRegions::DeviceRegions(std::shared_ptr<const PlacedRegions> placed, int re
     : placed_(std::move(placed)), results_(results), spans_(uploaded(placed_->spans)),
       chunks_(uploaded(placed_->chunks)), regions_(uploaded(parts_of(*placed_))) {
     const std::size_t count = std::max<std::size_t>(1, placed_->regions.size());
-    sums_ = Buffer(std::max<std::size_t>(1, placed_->chunks.size()) * sizeof(RegionSums), device_memory());
-    totals_ = Buffer(count * sizeof(RegionTotals), device_memory());
-    done_ = Buffer(sizeof(unsigned), device_memory());
+    const auto at_once = static_cast<std::size_t>(std::min(results, kMostTogether));
+    sums_ = Buffer(at_once * std::max<std::size_t>(1, placed_->chunks.size()) * sizeof(RegionSums),
+                   device_memory());
+    totals_ = Buffer(at_once * count * sizeof(RegionTotals), device_memory());
+    done_ = Buffer(at_once * sizeof(unsigned), device_memory());
     host_ = Buffer(count * static_cast<std::size_t>(results) * sizeof(RegionTotals), page_locked_memory());
     for (std::size_t i = 0; i < count * static_cast<std::size_t>(results); ++i)
         ::new (host_.as<RegionTotals>() + i) RegionTotals(); // the totals of an empty region
-    check(cudaMemset(done_.as<void>(), 0, sizeof(unsigned)), "cudaMemset");
+    check(cudaMemset(done_.as<void>(), 0, at_once * sizeof(unsigned)), "cudaMemset");
     check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize"); // other streams do not wait for it
 }
 
-void DeviceRegions::measure(const DeviceRegionInput& input, int place, cudaStream_t stream) {
+void DeviceRegions::measure(std::span<const DeviceRegionInput> frames, cudaStream_t stream) {
     if (placed_->chunks.empty())
         return;
+    const DeviceRegionInput& input = frames[0];
     const SaturationLook& look = input.saturation;
     Work work{};
-    work.image = pixels_of(input.image);
-    if (look.in != SaturationLook::In::nowhere)
-        work.saturation = pixels_of(look.in == SaturationLook::In::raw ? input.raw : input.image);
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        const auto add = [i](Pixels& pixels, const ConstDeviceView& view) {
+            pixels.data[i] = view.data;
+            pixels.pitch = view.pitch;
+            pixels.type = view.shape.type;
+            pixels.channels = view.shape.channels;
+        };
+        add(work.image, frames[i].image);
+        add(work.saturation, look.in == SaturationLook::In::raw ? frames[i].raw : frames[i].image);
+        work.host[i] =
+            host_.as<RegionTotals>() + static_cast<std::size_t>(frames[i].place) * placed_->regions.size();
+    }
+    work.saturates = look.in != SaturationLook::In::nowhere;
     work.channel = input.channel;
     work.threshold = static_cast<float>(look.threshold);
     work.dx = look.dx;
@@ -331,13 +345,13 @@ void DeviceRegions::measure(const DeviceRegionInput& input, int place, cudaStrea
     work.count = static_cast<int>(placed_->regions.size());
     work.sums = sums_.as<RegionSums>();
     work.totals = totals_.as<RegionTotals>();
-    work.host = host_.as<RegionTotals>() + static_cast<std::size_t>(place) * placed_->regions.size();
     work.done = done_.as<unsigned>();
-    region_kernel<<<static_cast<unsigned>(placed_->chunks.size()), kThreads, 0, stream>>>(work);
+    const auto count = static_cast<unsigned>(frames.size());
+    region_kernel<<<dim3(static_cast<unsigned>(placed_->chunks.size()), count), kThreads, 0, stream>>>(work);
     check_launch("the kernel that measures regions");
     if (!placed_->medians)
         return;
-    median_kernel<<<static_cast<unsigned>(work.count), kMedianThreads, 0, stream>>>(work);
+    median_kernel<<<dim3(static_cast<unsigned>(work.count), count), kMedianThreads, 0, stream>>>(work);
     check_launch("the kernel of the medians of regions");
 }
 

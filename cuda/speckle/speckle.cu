@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <optional>
 
 namespace specklescope {
@@ -38,17 +37,9 @@ public:
         int blocks = 0;
         check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel.direct, kSpeckleThreads, 0),
               "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-        // About two strips for every resident warp, within a useful length, and long enough that the 2·radius
-        // rows at their start do not dominate (lengths measured on an H200).
         const int columns = strip_columns(params_.radius);
         strips_across_ = (input.width + columns - 1) / columns;
-        const int warps = 2 * std::max(1, blocks) * processors_ * (kSpeckleThreads / 32);
-        const int strips_down = std::max(1, warps / strips_across_);
-        const int rows = (output.height + strips_down - 1) / strips_down;
-        const int longest = input.type == PixelType::f32 ? 24 + params_.radius : 12 + params_.radius * 5 / 4;
-        const int step = input.type == PixelType::f32 ? kRowsAhead<float> : kRowsAhead<std::uint16_t>;
-        const int shortest = params_.radius < 8 ? 3 : 6;
-        strip_rows_ = (std::clamp(rows, shortest, longest) + step - 1) / step * step;
+        warps_ = 2 * std::max(1, blocks) * processors_ * (kSpeckleThreads / 32);
         cudaFuncAttributes code{};
         check(cudaFuncGetAttributes(&code, kernel.direct), "cudaFuncGetAttributes");
         overlaps_ = code.ptxVersion >= 90;
@@ -62,14 +53,19 @@ public:
     void reset() override { ages_.reset(); }
 
     void run(ConstDeviceView input, DeviceView output, const RunContext<Space::device>& context) override {
+        const StageRun<Space::device> frame{input, output, context};
+        run_together({&frame, 1});
+    }
+
+    bool run_together(DeviceRuns frames) override {
+        const auto& [input, output, context] = frames[0];
         const ContrastScale scale = speckle_scale(params_, context.info);
         SpeckleFinishArgs args{};
         ContrastFinish& finish = args.finish;
         finish = speckle_finish<Space::device>(params_, correlation_, input.shape.type, context.info, output,
                                                context.also);
-        args.input = input.data;
+        args.frames = FrameAddresses("speckle", frames);
         args.input_pitch = static_cast<int>(input.pitch); // at most 65536 pixels
-        args.output = output.data;
         args.output_pitch = static_cast<int>(output.pitch);
         args.width = input.shape.width;
         args.height = input.shape.height;
@@ -77,8 +73,8 @@ public:
         args.out_height = output.shape.height;
         args.x_offset = args.y_offset = params_.border == Border::crop ? params_.radius : 0;
         args.strips_across = strips_across_;
-        args.strips_down = (args.out_height + strip_rows_ - 1) / strip_rows_;
-        args.strip_rows = strip_rows_;
+        args.strip_rows = strip_rows(output.shape.height, args.frames.count);
+        args.strips_down = (args.out_height + args.strip_rows - 1) / args.strip_rows;
         args.border =
             params_.border == Border::crop ? Border::replicate : speckle_inner_border(params_.border);
         args.form = scale.form;
@@ -88,16 +84,12 @@ public:
         args.full_scale = threshold && !ages_.counts()         ? static_cast<float>(*threshold)
                           : input.shape.type == PixelType::f32 ? NAN
                                                                : kAboveIntegers;
-        args.counts = context.counts;
-        if (misaligned(input.data, input.pitch) || misaligned(output.data, output.pitch) ||
-            std::any_of(context.also.begin(), context.also.end(),
-                        [](const DeviceView& image) { return misaligned(image.data, image.pitch); }))
-            throw DeviceError("stage speckle: rows of device images must start on 16 bytes.");
 
         constexpr int per_block = kSpeckleThreads / 32;
         // The previous work may be a kernel: of the frame before or of another stage.
         const dim3 blocks(static_cast<unsigned>(strips_across_),
-                          static_cast<unsigned>((args.strips_down + per_block - 1) / per_block));
+                          static_cast<unsigned>((args.strips_down + per_block - 1) / per_block),
+                          static_cast<unsigned>(frames.size()));
         const Sequence sequence{static_cast<cudaStream_t>(context.stream), overlaps_};
         constexpr const char* name = "the kernel of stage speckle";
         if (finish.count > 0)
@@ -106,15 +98,10 @@ public:
             sequence.next(name, {blocks, kSpeckleThreads}, kernel_.direct,
                           static_cast<const SpeckleArgs&>(args));
         if (ages_.counts())
-            ages_.run(input, output.shape, {.radius = params_.radius, .offset = args.x_offset}, context);
-        if (params_.border == Border::omit) {
-            if (finish.count == 0) {
-                finish.samples = 2;
-                finish.add(params_.output, params_.exposure_ms, context.info, output.data, output.pitch);
-            }
-            run_speckle_omit(input, params_.radius, finish, context.counts,
-                             static_cast<cudaStream_t>(context.stream));
-        }
+            ages_.run(frames, args.frames, {.radius = params_.radius, .offset = args.x_offset});
+        if (params_.border == Border::omit)
+            run_omit(frames, finish);
+        return true;
     }
 
     void set_params(const Params& params) override { params_ = params.as<SpeckleParams>(); }
@@ -122,14 +109,36 @@ public:
     void describe(FrameInfo& info) const override { info.full_scale = 0; }
 
 private:
-    static bool misaligned(const std::byte* data, std::size_t pitch) {
-        return (reinterpret_cast<std::uintptr_t>(data) | pitch) % 16 != 0;
+    /// About two strips for every resident warp, within a useful length, and long enough that the 2·radius
+    /// rows at their start do not dominate (lengths measured on an H200). The sums of f32 depend on the
+    /// strips, which are therefore those of a single frame.
+    int strip_rows(int height, int frames) const {
+        const bool real = input_.type == PixelType::f32;
+        const int strips_down = std::max(1, warps_ / (strips_across_ * (real ? 1 : frames)));
+        const int rows = (height + strips_down - 1) / strips_down;
+        const int longest = real ? 24 + params_.radius : 12 + params_.radius * 5 / 4;
+        const int step = real ? kRowsAhead<float> : kRowsAhead<std::uint16_t>;
+        const int shortest = params_.radius < 8 ? 3 : 6;
+        return (std::clamp(rows, shortest, longest) + step - 1) / step * step;
+    }
+
+    void run_omit(DeviceRuns frames, ContrastFinish& finish) const {
+        const auto& [input, output, context] = frames[0];
+        if (finish.count == 0) {
+            finish.samples = 2;
+            finish.add(params_.output, params_.exposure_ms, context.info, output.data, output.pitch);
+        }
+        for (const StageRun<Space::device>& frame : frames) {
+            finish.images[0].data = frame.output.data;
+            run_speckle_omit(frame.input, params_.radius, finish, frame.context.counts,
+                             static_cast<cudaStream_t>(context.stream));
+        }
     }
 
     SpeckleParams params_;
     int processors_ = 0;
     int strips_across_ = 1;
-    int strip_rows_ = 1;
+    int warps_ = 1; ///< two for each that the GPU holds
     SpeckleKernel kernel_{};
     WindowCorrelation correlation_;
     Shape input_;

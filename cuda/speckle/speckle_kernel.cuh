@@ -39,7 +39,7 @@ write_row(const SpeckleFinishArgs& args, const Strip& strip, C& columns, int y, 
 #pragma unroll
             for (int j = 0; j < kColumns; ++j)
                 columns.lowest = isfinite(out[j]) ? columns.lowest : 0;
-        store<Inside>(args, strip, args.finish.row(image, y) + strip.x - (Inside ? 0 : args.x_offset), out);
+        store<Inside>(args, strip, args.row(image, y) + strip.x - (Inside ? 0 : args.x_offset), out);
     });
 }
 
@@ -90,8 +90,9 @@ __device__ inline LaneCounts walk(const Args& args, const Strip& strip, const Re
                     age<R>(seen, full_samples(rows[i], args.full_scale));
     }
 
-    float* row = advanced(reinterpret_cast<float*>(args.output) + strip.x - (Inside ? 0 : args.x_offset),
-                          strip.first, args.output_pitch);
+    float* row =
+        advanced(reinterpret_cast<float*>(args.frames.output()) + strip.x - (Inside ? 0 : args.x_offset),
+                 strip.first, args.output_pitch);
 #pragma unroll 1
     for (int begin = strip.first; begin < strip.end; begin += kAhead) {
         const bool more = begin + kAhead < strip.end;
@@ -156,8 +157,10 @@ template <int R> inline constexpr int kSpeckleBlocks<std::uint16_t, R> = R <= 3 
                                                                                   : 5;
 
 /// Args: SpeckleArgs or SpeckleFinishArgs; the latter with fewer readers, since it compiles slowly.
-template <class T, int R, class Args> __global__ void
-__launch_bounds__(kSpeckleThreads, std::is_same_v<Args, SpeckleArgs> ? kSpeckleBlocks<T, R> : 3)
+template <class T, int R, class Args>
+__global__ void __launch_bounds__(kSpeckleThreads, std::is_same_v<Args, SpeckleArgs> ? kSpeckleBlocks<T, R>
+                                                   : sizeof(T) == 1                  ? 4
+                                                                                     : 3)
     speckle_kernel(const __grid_constant__ Args args) {
     let_next_begin();
     constexpr int halo = kHaloLanes<R>;

@@ -1,6 +1,7 @@
 // Arguments and launch of the speckle kernel. Inside cuda/ only.
 #pragma once
 
+#include "cuda/frames.hpp"
 #include "pipeline/stage.hpp"
 #include "stages/speckle/speckle.hpp"
 
@@ -27,10 +28,8 @@ template <class T> inline constexpr int kRowsAhead = sizeof(T) == 4 ? 2 : 3;
 constexpr int strip_columns(int radius) { return kColumns * (32 - 2 * halo_lanes(radius)); }
 
 struct SpeckleArgs {
-    const std::byte* input;
-    int input_pitch;
-    std::byte* output;
-    int output_pitch;
+    FrameAddresses frames;
+    int input_pitch, output_pitch;
     int width, height;         ///< of the input
     int out_width, out_height; ///< smaller with crop
     int x_offset, y_offset;    ///< image coordinates of the first result: the radius with crop, else 0
@@ -39,21 +38,22 @@ struct SpeckleArgs {
     SpeckleForm form;
     float coefficient;
     float full_scale; ///< an integer for integer samples; none: NaN, or above all samples
-    PixelCounts* counts;
 
 #ifdef __CUDACC__
     __device__ float* row(int y) const {
-        return reinterpret_cast<float*>(output + static_cast<std::int64_t>(y) * output_pitch);
+        return reinterpret_cast<float*>(frames.output() + static_cast<std::int64_t>(y) * output_pitch);
     }
 #endif
 };
 
-/// For several images or corrections; form, coefficient and output are not used.
+/// For several images or corrections; form and coefficient are not used, nor is the address of the first
+/// image.
 struct SpeckleFinishArgs : SpeckleArgs {
     ContrastFinish finish;
 
 #ifdef __CUDACC__
-    __device__ float* row(int y) const { return finish.row(0, y); }
+    using SpeckleArgs::row;
+    __device__ float* row(int image, int y) const { return image == 0 ? row(y) : finish.row(image, y); }
 #endif
 };
 

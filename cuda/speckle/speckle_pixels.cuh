@@ -62,7 +62,8 @@ __device__ inline Quad<float> turned(const Quad<float>& quad, Turn turn) {
 
 /// Columns x … x+3 of any row, as read by one lane.
 template <class T> __device__ inline const T* line_pixels(const SpeckleArgs& args, int line) {
-    return reinterpret_cast<const T*>(args.input + static_cast<std::int64_t>(line) * args.input_pitch);
+    return reinterpret_cast<const T*>(args.frames.input() +
+                                      static_cast<std::int64_t>(line) * args.input_pitch);
 }
 
 // A reader loads a lane's four samples in row y of the image, which may be outside, or, with a cursor, row
@@ -299,7 +300,7 @@ __device__ inline void count_rows(const Args& args, const Strip& strip, const Re
 __device__ inline void add_counts(const SpeckleArgs& args, const LaneCounts& seen) {
     if (!__any_sync(kAllLanes, seen.counts != 0))
         return;
-    auto* const counts = reinterpret_cast<unsigned long long*>(args.counts);
+    auto* const counts = reinterpret_cast<unsigned long long*>(args.frames.counts[blockIdx.z]);
 #pragma unroll
     for (int i = 0; i < 3; ++i) {
         unsigned sum = seen.counts >> (10 * i) & 1023U;

@@ -1,4 +1,5 @@
 // Small frames that wait for each other give the results of single frames.
+#include "analysis/region.hpp"
 #include "pipeline/executor.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/random.hpp"
@@ -11,22 +12,26 @@
 
 namespace specklescope::small_frames_test {
 
-constexpr Shape kShape{256, 37, 1, PixelType::u8};
+constexpr Shape shape_of(int channels) { return {256, 37, channels, PixelType::u8}; }
 constexpr int kFrames = 60;
 
 /// Two times as many frames as start together on a GPU lie between the discontinuity and the edit below, so
-/// that their graph is used again.
-std::vector<Frame> frames_with_saturated_samples(FrameRing& ring) {
+/// that their graph is used again. Some frames have a sample at full scale, some a part without light.
+std::vector<Frame> random_frames(FrameRing& ring) {
+    const Shape& shape = ring.shape();
+    const int samples = shape.width * shape.channels;
     auto random = test::test_random(1);
-    std::uniform_int_distribution<int> level(0, 254), place(0, kShape.width - 1);
+    std::uniform_int_distribution<int> level(0, 254), place(0, samples - 1);
     std::vector<Frame> frames;
     for (int i = 0; i < kFrames; ++i) {
         Frame frame = ring.try_acquire();
-        for (int y = 0; y < kShape.height; ++y)
-            for (int x = 0; x < kShape.width; ++x)
-                frame.host().as<std::uint8_t>().row(y)[x] = static_cast<std::uint8_t>(level(random));
+        for (int y = 0; y < shape.height; ++y)
+            for (int x = 0; x < samples; ++x)
+                frame.host().as<std::uint8_t>().row(y)[x] = i % 7 == 3 && y / 10 == 1 && x / 50 == 2
+                                                                ? std::uint8_t{0}
+                                                                : static_cast<std::uint8_t>(level(random));
         if (i % 9 == 0)
-            frame.host().as<std::uint8_t>().row(i % kShape.height)[place(random)] = 255;
+            frame.host().as<std::uint8_t>().row(i % shape.height)[place(random)] = 255;
         frame.info().sequence = static_cast<std::uint64_t>(i);
         frame.info().discontinuity = i == 0 || i == 12;
         frames.push_back(std::move(frame));
@@ -53,7 +58,11 @@ std::vector<Result> results_of(On where, const std::vector<std::string>& stages,
     for (const std::string& stage : stages)
         chain->add(stage);
     executor->set_chain(chain, 1);
-    executor->prepare(kShape, true);
+    executor->set_regions(make_outlines({{"inside", RegionShape::rectangle, {{9, 9}, {70, 24}}, "", false},
+                                         {"line", RegionShape::line, {{12, 12}, {90, 20}}, "", false}},
+                                        true),
+                          1);
+    executor->prepare(frames[0].shape(), true);
     std::vector<Result> results;
     const auto collect = [&] {
         while (std::optional<Result> result = executor->collect(executor->in_flight() > 0))
@@ -82,6 +91,12 @@ void expect_same(const std::vector<Result>& together, const std::vector<Result>&
         EXPECT_EQ(together[i].info.version, single[i].info.version);
         EXPECT_EQ(together[i].counts, single[i].counts) << i;
         EXPECT_EQ(together[i].warmup, single[i].warmup) << i;
+        ASSERT_TRUE(together[i].regions && single[i].regions);
+        const std::vector<RegionStatistics>&statistics = single[i].regions->statistics,
+              &others = together[i].regions->statistics;
+        ASSERT_EQ(others.size(), statistics.size());
+        EXPECT_EQ(std::memcmp(statistics.data(), others.data(), statistics.size() * sizeof(statistics[0])), 0)
+            << i;
         const ConstHostView one = single[i].image.host(), other = together[i].image.host();
         ASSERT_EQ(other.shape, one.shape);
         for (int y = 0; y < one.shape.height; ++y)
@@ -89,14 +104,14 @@ void expect_same(const std::vector<Result>& together, const std::vector<Result>&
     }
 }
 
-class SmallFrames : public testing::TestWithParam<std::tuple<On, std::vector<std::string>>> {};
+class SmallFrames : public testing::TestWithParam<std::tuple<On, int, std::vector<std::string>>> {};
 
 TEST_P(SmallFrames, GiveTheSameResultsTogetherAsOneByOne) {
-    const auto& [where, stages] = GetParam();
+    const auto& [where, channels, stages] = GetParam();
     if (where == On::device && !test::needs_gpu())
         return;
-    FrameRing ring(kShape, kFrames, host_memory());
-    const std::vector<Frame> frames = frames_with_saturated_samples(ring);
+    FrameRing ring(shape_of(channels), kFrames, host_memory());
+    const std::vector<Frame> frames = random_frames(ring);
     const std::vector<Result> single = results_of(where, stages, frames, 1);
     for (const int most : {8, kFrames}) {
         SCOPED_TRACE(most);
@@ -106,17 +121,20 @@ TEST_P(SmallFrames, GiveTheSameResultsTogetherAsOneByOne) {
 
 INSTANTIATE_TEST_SUITE_P(
     Chains, SmallFrames,
-    testing::Combine(testing::Values(On::host, On::device),
-                     testing::Values(std::vector<std::string>{}, std::vector<std::string>{"speckle:radius=2"},
-                                     std::vector<std::string>{"speckle:radius=2", "average:frames=4"},
-                                     std::vector<std::string>{"gaussian:sigma=1", "speckle:border=crop",
-                                                              "average:frames=3", "gaussian:sigma=2"},
-                                     std::vector<std::string>{"average:frames=3,kind=exponential", "speckle"},
-                                     std::vector<std::string>{"background:dark=capture,frames=3,flat=none",
-                                                              "average:frames=5"},
-                                     std::vector<std::string>{"temporal:frames=3", "gaussian:sigma=1"},
-                                     std::vector<std::string>{"temporal:frames=20,output=bfi",
-                                                              "average:frames=20"},
-                                     std::vector<std::string>{"register", "speckle", "average:frames=2"})));
+    testing::Combine(
+        testing::Values(On::host, On::device), testing::Values(1, 3),
+        testing::Values(
+            std::vector<std::string>{}, std::vector<std::string>{"speckle:radius=2"},
+            std::vector<std::string>{"speckle:radius=2", "average:frames=4"},
+            std::vector<std::string>{"gaussian:sigma=1", "speckle:border=crop", "average:frames=3",
+                                     "gaussian:sigma=2"},
+            std::vector<std::string>{"average:frames=3,kind=exponential", "speckle"},
+            std::vector<std::string>{"speckle:output=contrast2", "average:frames=20", "flow:input=contrast2"},
+            std::vector<std::string>{"gaussian:method=binomial5", "speckle:border=omit,black=2",
+                                     "average:frames=6,kind=exponential"},
+            std::vector<std::string>{"background:dark=capture,frames=3,flat=none", "average:frames=5"},
+            std::vector<std::string>{"temporal:frames=3", "gaussian:sigma=1"},
+            std::vector<std::string>{"temporal:frames=20,output=bfi", "average:frames=20"},
+            std::vector<std::string>{"register", "speckle", "average:frames=2"})));
 
 } // namespace specklescope::small_frames_test
