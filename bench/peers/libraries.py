@@ -186,7 +186,7 @@ def rows(wanted: str) -> Iterator[dict[str, Any]]:
             for work, image, peer, function in library():
                 if wanted not in f"{work} {image}":
                     continue
-                times = measure(function, frames(image), in_graph=library is not cupy)  # CuPy allocates in each call
+                times = measure(function, frames(image), in_graph=library not in (cupy, cv_cuda))  # these allocate in each call
                 print(f"{work}, {image}: {peer}: {times['median']:.4f} ms", file=sys.stderr)
                 yield {"work": f"GPU {work}", "image": image, "peer": peer, "peer_ms": times}
         except Exception as error:  # whatever a library throws: the others are measured
