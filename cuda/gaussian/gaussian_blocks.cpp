@@ -99,7 +99,6 @@ LineFilter make_line_filter(const RecursiveGaussian& filter, int size, Border bo
     line.blocks = (size + kBlockSamples - 1) / kBlockSamples;
     line.segment_blocks = std::max(1, (line.blocks - 1 + kLineSegments - 1) / kLineSegments);
     line.segments = (line.blocks - 1 + line.segment_blocks - 1) / line.segment_blocks;
-    line.near = (filter.reach + kBlockSamples - 1) / kBlockSamples;
     line.border = border == Border::crop ? Border::replicate : border == Border::omit ? Border::zero : border;
     line.gain = static_cast<float>(filter.gain);
     line.slope = static_cast<float>(filter.slope);

@@ -37,7 +37,6 @@ struct LineScan {
     int blocks = 0;
     int segment_blocks = 0; ///< of every segment except the first
     int segments = 0;       ///< 0: there is only one block
-    int near = 0;           ///< blocks in which a state decays
     Border border = Border::replicate;
     Matrix3 power[2];   ///< a state through a block of zeros: a full one, the last
     Matrix3 through[2]; ///< a forward state before it → its contribution to the backward state there

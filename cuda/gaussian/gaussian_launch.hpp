@@ -79,7 +79,7 @@ struct PassArgs {
 void launch_passes(const PassArgs& args, PixelType type, int channels, cudaStream_t stream);
 
 struct RecursivePlan {
-    std::size_t memory = 0; ///< floats: states of both axes, contributions of one, and both ends of the rows
+    std::size_t memory = 0; ///< floats: contributions of all blocks, and both ends of the rows
     bool overlaps = false;  ///< see Sequence
 };
 

@@ -4,8 +4,6 @@
 // than storing and loading intermediate results.
 #include "cuda/gaussian/gaussian_recursive.cuh"
 
-#include <algorithm>
-
 namespace specklescope::cuda {
 
 namespace {
@@ -210,8 +208,7 @@ __global__ void __launch_bounds__(Tile<C>::kThreads, blocks_held(Tile<C>::kThrea
 
 /// Parts of RecursiveArgs::memory, in floats.
 struct Layout {
-    std::size_t states; ///< of the columns or of the rows
-    std::size_t ends;
+    std::size_t column_states, row_states, ends;
 };
 
 Layout layout_of(const Shape& input, Border border) {
@@ -220,8 +217,8 @@ Layout layout_of(const Shape& input, Border border) {
         return components * static_cast<std::size_t>(lines) *
                static_cast<std::size_t>((size + kBlockSamples - 1) / kBlockSamples);
     };
-    return {std::max(floats(input.width * input.channels, input.height),
-                     floats(input.height * input.channels, input.width)),
+    return {floats(input.width * input.channels, input.height),
+            floats(input.height * input.channels, input.width),
             std::size_t{2} * static_cast<std::size_t>(input.height * input.channels)};
 }
 
@@ -237,9 +234,8 @@ void launch(const RecursiveArgs& args, const Axes& axes, const Sequence& sequenc
     const int lines = images.width * C;
     const int row_lines = images.height * C;
     float* const column_states = args.memory;
-    float* const row_states = column_states + axes.layout.states;
-    float* const spare = row_states + axes.layout.states;
-    float* const ends = spare + axes.layout.states;
+    float* const row_states = column_states + axes.layout.column_states;
+    float* const ends = row_states + axes.layout.row_states;
     const auto blocks_down = static_cast<unsigned>(axes.columns.blocks);
     const auto across = [lines](int threads) {
         return static_cast<unsigned>((lines + threads - 1) / threads);
@@ -247,26 +243,24 @@ void launch(const RecursiveArgs& args, const Axes& axes, const Sequence& sequenc
     sequence.first("the column states of stage gaussian",
                    {dim3(across(kColumnThreads), blocks_down), kColumnThreads},
                    column_states_kernel<T, Mirror>, images, axes.columns, column_states, lines);
-    TileArgs shared{images,
-                    {axes.rows.gain, axes.rows.slope, axes.rows.curve},
-                    column_states,
-                    row_states,
-                    ends,
-                    axes.rows.blocks,
-                    state_components(axes.rows.border)};
-    shared.column_states = launch_scan(
-        {column_states, spare, lines, images.input,
-         images.input + static_cast<std::int64_t>(images.height - 1) * images.input_pitch, images.guard},
-        axes.columns, pixel_type_of<T>(), sequence);
+    launch_scan({column_states, lines, images.input,
+                 images.input + static_cast<std::int64_t>(images.height - 1) * images.input_pitch,
+                 images.guard},
+                axes.columns, pixel_type_of<T>(), sequence);
 
     constexpr unsigned threads = Tile<C>::kThreads;
     const Sequence::Grid tiles{dim3(across(threads), blocks_down), threads};
+    const TileArgs shared{images,
+                          {axes.rows.gain, axes.rows.slope, axes.rows.curve},
+                          column_states,
+                          row_states,
+                          ends,
+                          axes.rows.blocks,
+                          state_components(axes.rows.border)};
     sequence.next("the row states of stage gaussian", tiles, row_states_kernel<T, C, Mirror>, shared,
                   axes.rows);
-    // The contributions of columns are no longer needed.
-    float* const unused = shared.column_states == spare ? column_states : spare;
-    shared.row_states = launch_scan({row_states, unused, row_lines, ends, ends + row_lines, images.guard},
-                                    axes.rows, PixelType::f32, sequence);
+    launch_scan({row_states, row_lines, ends, ends + row_lines, images.guard}, axes.rows, PixelType::f32,
+                sequence);
     sequence.next("the result of stage gaussian", tiles, result_kernel<T, C>, shared);
 }
 
@@ -276,7 +270,7 @@ RecursivePlan plan_recursive(const Shape& input, Border border) {
     const Layout layout = layout_of(input, border);
     cudaFuncAttributes found{};
     check(cudaFuncGetAttributes(&found, result_kernel<float, 1>), "cudaFuncGetAttributes");
-    return {3 * layout.states + layout.ends, found.ptxVersion >= 90};
+    return {layout.column_states + layout.row_states + layout.ends, found.ptxVersion >= 90};
 }
 
 void launch_recursive(const RecursiveArgs& args, const Shape& input, const LineFilter& columns,

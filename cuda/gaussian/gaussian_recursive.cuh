@@ -15,7 +15,7 @@ struct State {
 
 /// States of one line: for every block (w, d, e) of the forward pass, of the backward pass and, with border =
 /// reflect, of the mirrored block; lines are interleaved. The first kernel over an axis stores each block's
-/// contribution; the scan gives the state before the block (after it for the backward pass).
+/// contribution; the scan replaces it with the state before the block (after it for the backward pass).
 struct LineStates {
     float* first; ///< of this line
     int lines;
@@ -96,15 +96,14 @@ __device__ __forceinline__ void filter_block(float (&run)[kBlockSamples], int co
 }
 
 struct ScanArgs {
-    float* states; ///< contributions
-    float* other;  ///< memory of the same size
+    float* states;
     int lines;
     const void* first; ///< every line's first sample, contiguous
     const void* last;
     const FilterGuard* guard;
 };
 
-/// Runs between two kernels of a Sequence. Returns the memory that will have the states: `states` or `other`.
-float* launch_scan(const ScanArgs& args, const LineScan& scan, PixelType type, const Sequence& sequence);
+/// Runs between two kernels of a Sequence.
+void launch_scan(const ScanArgs& args, const LineScan& scan, PixelType type, const Sequence& sequence);
 
 } // namespace specklescope::cuda

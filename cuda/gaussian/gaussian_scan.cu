@@ -1,9 +1,7 @@
-// States between the blocks of a line from the blocks' contributions. For large sigma in float64: a thread
-// has one segment of a line and first computes the contribution of the segment, then, with those of the other
-// segments, its states. For small sigma a thread adds the contributions of the nearest blocks, in float32.
+// States between the blocks of a line from the blocks' contributions, in float64. A thread has one segment of
+// a line: it first computes the contribution of the segment, then, with those of the other segments, its
+// states.
 #include "cuda/gaussian/gaussian_recursive.cuh"
-
-#include <algorithm>
 
 namespace specklescope::cuda {
 
@@ -242,116 +240,9 @@ __global__ void __launch_bounds__(kThreads, blocks_held(kThreads, blocks_at_once
     }
 }
 
-// --- small sigma: a state depends only on the nearest blocks ---
-
-constexpr int kNearThreads = 128; ///< lines; an estimate
-
-struct NearFactors {
-    float power[2][3][3], through[2][3][3], backward_start[3][3];
-};
-
-__device__ inline State multiply_add(const float (&a)[3][3], const State& b, const State& sum) {
-    const auto row = [&](const float(&r)[3], float s) {
-        return fmaf(r[0], b.w, fmaf(r[1], b.d, fmaf(r[2], b.e, s)));
-    };
-    return {row(a[0], sum.w), row(a[1], sum.d), row(a[2], sum.e)};
-}
-
-/// The states of kBlocks blocks from their contributions and from those of kNear blocks on both sides.
-template <class T, int kNear, int kBlocks> __global__ void __launch_bounds__(kNearThreads)
-    near_scan_kernel(const __grid_constant__ ScanArgs args, const __grid_constant__ NearFactors factors,
-                     int blocks, Border border) {
-    wait_for_previous();
-    let_next_begin(); // see scan_kernel
-    if (skipped(args.guard))
-        return;
-    const int line = static_cast<int>(blockIdx.x) * kNearThreads + static_cast<int>(threadIdx.x);
-    if (line >= args.lines)
-        return;
-    const LineStates from{args.states + line, args.lines, state_components(border)};
-    const LineStates to{args.other + line, args.lines, state_components(border)};
-    const int begin = static_cast<int>(blockIdx.y) * kBlocks;
-    const bool wraps = border == Border::wrap;
-    const bool mirrors = border == Border::reflect;
-    const auto exists = [&](int block) { return wraps || (block < blocks && (block >= 0 || mirrors)); };
-    const auto inside = [&](int block) {
-        return block < 0 ? (mirrors ? -1 - block : block + blocks) : block < blocks ? block : block - blocks;
-    };
-    State forward_added[kNear + kBlocks + kNear];
-    State backward_added[kBlocks + kNear];
-#pragma unroll
-    for (int j = 0; j < kNear + kBlocks + kNear; ++j) {
-        const int block = begin - kNear + j;
-        if (!exists(block))
-            continue;
-        forward_added[j] = from.load(mirrors && block < 0 ? kMirroredState : kForwardState, inside(block));
-        if (j >= kNear)
-            backward_added[j - kNear] = from.load(kBackwardState, inside(block));
-    }
-    const bool replicates = border == Border::replicate;
-    const float first = replicates ? static_cast<float>(static_cast<const T*>(args.first)[line]) : 0.0F;
-    const float last = replicates ? static_cast<float>(static_cast<const T*>(args.last)[line]) : 0.0F;
-
-    State forward[kBlocks + kNear];
-    State state{};
-#pragma unroll
-    for (int j = 0; j < kNear + kBlocks + kNear; ++j) {
-        const int block = begin - kNear + j;
-        if (block == 0 && replicates)
-            state = {first, 0, 0};
-        if (j >= kNear)
-            forward[j - kNear] = state;
-        if (exists(block))
-            state = multiply_add(factors.power[inside(block) + 1 == blocks ? 1 : 0], state, forward_added[j]);
-    }
-    if (begin + kBlocks + kNear >= blocks && !wraps)
-        state = multiply_add(factors.backward_start, {state.w - last, state.d, state.e}, {last, 0, 0});
-    else
-        state = {};
-#pragma unroll
-    for (int j = kBlocks + kNear - 1; j >= 0; --j) {
-        const int block = begin + j;
-        if (!exists(block))
-            continue;
-        if (j < kBlocks && block < blocks) {
-            to.store(kForwardState, block, forward[j]);
-            to.store(kBackwardState, block, state);
-        }
-        const int end = inside(block) + 1 == blocks ? 1 : 0;
-        state = multiply_add(factors.power[end], state,
-                             multiply_add(factors.through[end], forward[j], backward_added[j]));
-    }
-}
-
-template <class T, int kNear, int kBlocks>
-void launch_near(const ScanArgs& args, const LineScan& scan, const Sequence& sequence) {
-    NearFactors factors;
-    const auto copy = [](const Matrix3& from, float(&to)[3][3]) {
-        for (int i = 0; i < 3; ++i)
-            std::copy(from.m[i], from.m[i] + 3, to[i]);
-    };
-    for (int i = 0; i < 2; ++i) {
-        copy(scan.power[i], factors.power[i]);
-        copy(scan.through[i], factors.through[i]);
-    }
-    copy(scan.backward_start, factors.backward_start);
-    const dim3 grid(static_cast<unsigned>((args.lines + kNearThreads - 1) / kNearThreads),
-                    static_cast<unsigned>((scan.blocks + kBlocks - 1) / kBlocks));
-    sequence.next("the near scan of stage gaussian", {grid, kNearThreads},
-                  near_scan_kernel<T, kNear, kBlocks>, args, factors, scan.blocks, scan.border);
-}
-
 } // namespace
 
-float* launch_scan(const ScanArgs& args, const LineScan& scan, PixelType type, const Sequence& sequence) {
-    const bool ends = scan.border == Border::replicate || scan.border == Border::zero;
-    if (scan.near <= 10 && (ends || scan.blocks >= 16)) {
-        dispatch(type, [&](auto zero) {
-            using T = decltype(zero);
-            (scan.near <= 5 ? launch_near<T, 5, 4> : launch_near<T, 10, 6>)(args, scan, sequence);
-        });
-        return args.other;
-    }
+void launch_scan(const ScanArgs& args, const LineScan& scan, PixelType type, const Sequence& sequence) {
     const auto blocks = static_cast<unsigned>((args.lines + kLines - 1) / kLines);
     dispatch(type, [&](auto zero) {
         using T = decltype(zero);
@@ -360,7 +251,6 @@ float* launch_scan(const ScanArgs& args, const LineScan& scan, PixelType type, c
                                                        : scan_kernel<T, 8>;
         sequence.next("the scan of stage gaussian", {dim3(blocks), kThreads}, kernel, args, scan);
     });
-    return args.states;
 }
 
 } // namespace specklescope::cuda

@@ -156,23 +156,6 @@ TEST_F(GaussianCuda, RecursiveAgreesOnLongLines) {
     }
 }
 
-/// Scans of 5 and of 10 near blocks, in lines of more blocks.
-TYPED_TEST(GaussianCudaOf, RecursiveAgreesWithNearBlocks) {
-    for (const auto& [width, height] : {std::pair{700, 9}, {545, 21}, {13, 600}})
-        for (const int channels : {1, 3}) {
-            const auto image = random_image<TypeParam>(width, height, channels, 260);
-            for (const double sigma : {5.0, 11.0, 20.0})
-                for (const Border border : kBorders) {
-                    const GaussianParams params{
-                        .sigma = sigma, .method = Method::recursive, .border = border};
-                    if (too_large(image.shape(), params))
-                        continue;
-                    EXPECT_LE(this->worst(image, params), 2e-6 * kFull<TypeParam>)
-                        << describe(image.shape(), params);
-                }
-        }
-}
-
 TYPED_TEST(GaussianCudaOf, KeepsAConstant) {
     for (const double level : {1.0, 0.7 * kFull<TypeParam>, kFull<TypeParam>}) {
         const auto image =
