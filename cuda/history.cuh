@@ -80,9 +80,6 @@ __device__ inline Place place_of(const Tiles& tiles, int each = 1) {
     return place;
 }
 
-/// Tiles of a warp in kernels that only move samples: more loads are pending, and fewer blocks begin and end.
-template <class T> inline constexpr int kTilesOfWarp = sizeof(T) == 4 ? 2 : 4;
-
 /// kTiles consecutive places; `inside` is 0 beyond the last tile.
 template <int kTiles> struct Places {
     Place at[kTiles];

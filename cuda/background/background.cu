@@ -34,8 +34,8 @@ struct Values {
     float number;
 
     __device__ Samples<float> load(const Place& place) const {
-        return plane && place.inside > 0 ? Samples<float>::load(plane + place.sample())
-                                         : Samples<float>{{number, number, number, number}};
+        return plane ? Samples<float>::load(plane + place.sample())
+                     : Samples<float>{{number, number, number, number}};
     }
     __device__ float at(std::size_t sample) const { return plane ? plane[sample] : number; }
 };
@@ -58,45 +58,35 @@ struct CorrectArgs {
 
 template <class T, int kChannels> __global__ void __launch_bounds__(kTileThreads)
     correct_kernel(const __grid_constant__ CorrectArgs args) {
-    constexpr int kEach = kTilesOfWarp<T>;
-    const Places<kEach> places(args.tiles);
-    Samples<T> samples[kEach];
-#pragma unroll
-    for (int k = 0; k < kEach; ++k)
-        samples[k] = load_samples<T>(args.frames.input(), args.input_pitch, places.at[k]);
-    Samples<float> results[kEach];
+    const Place place = place_of(args.tiles);
+    if (place.tile >= args.tiles.count)
+        return;
+    const Samples<T> samples = load_samples<T>(args.frames.input(), args.input_pitch, place);
+    const Samples<float> dark = args.dark.load(place);
+    const Samples<float> gain = args.gain.load(place);
+    Samples<float> results;
     bool special = false; // possibly undefined, infinite or saturated
 #pragma unroll
-    for (int k = 0; k < kEach; ++k) {
-        const Samples<float> dark = args.dark.load(places.at[k]);
-        const Samples<float> gain = args.gain.load(places.at[k]);
-#pragma unroll
-        for (int j = 0; j < kLaneSamples; ++j) {
-            const auto sample = static_cast<float>(samples[k].v[j]);
-            results[k].v[j] = args.corrected(sample, dark.v[j], gain.v[j]);
-            special = special || !isfinite(results[k].v[j]) || sample >= args.saturation.threshold;
-        }
-        store_results(args.frames.output(), args.output_pitch, places.at[k], results[k]);
+    for (int j = 0; j < kLaneSamples; ++j) {
+        const auto sample = static_cast<float>(samples.v[j]);
+        results.v[j] = args.corrected(sample, dark.v[j], gain.v[j]);
+        special = special || !isfinite(results.v[j]) || sample >= args.saturation.threshold;
     }
+    store_results(args.frames.output(), args.output_pitch, place, results);
     if (__syncthreads_or(special ? 1 : 0) == 0)
         return;
-    ThreadCounts mine;
+    LaneFlags flags;
 #pragma unroll
-    for (int k = 0; k < kEach; ++k) {
-        const Place& place = places.at[k];
-        LaneFlags flags;
-#pragma unroll
-        for (int j = 0; j < kLaneSamples; ++j)
-            if (j < place.inside)
-                flags.set(j, args.flags(static_cast<float>(samples[k].v[j]), results[k].v[j]));
-        mine.add(counts_of<kChannels>(place, flags, [&](int x) {
-            const auto* const row = reinterpret_cast<const T*>(
-                args.frames.input() + static_cast<std::size_t>(place.row) * args.input_pitch);
-            const auto at = static_cast<std::size_t>(place.row) * args.tiles.across * kTileSamples + x;
-            const auto sample = static_cast<float>(row[x]);
-            return args.flags(sample, args.corrected(sample, args.dark.at(at), args.gain.at(at)));
-        }));
-    }
+    for (int j = 0; j < kLaneSamples; ++j)
+        if (j < place.inside)
+            flags.set(j, args.flags(static_cast<float>(samples.v[j]), results.v[j]));
+    const ThreadCounts mine = counts_of<kChannels>(place, flags, [&](int x) {
+        const auto* const row = reinterpret_cast<const T*>(
+            args.frames.input() + static_cast<std::size_t>(place.row) * args.input_pitch);
+        const auto at = static_cast<std::size_t>(place.row) * args.tiles.across * kTileSamples + x;
+        const auto sample = static_cast<float>(row[x]);
+        return args.flags(sample, args.corrected(sample, args.dark.at(at), args.gain.at(at)));
+    });
     count_in_block(*args.frames.counts[blockIdx.z], mine);
 }
 
@@ -196,7 +186,7 @@ private:
         dispatch(input.shape.type, [&](auto zero) {
             using T = decltype(zero);
             const auto kernel = colour ? correct_kernel<T, 3> : correct_kernel<T, 1>;
-            const dim3 blocks(tiles_.blocks(kTilesOfWarp<T>), 1, count);
+            const dim3 blocks(tiles_.blocks(), 1, count);
             kernel<<<blocks, kTileThreads, 0, stream>>>(args);
         });
         check_launch("the kernel of stage background");

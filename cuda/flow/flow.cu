@@ -16,7 +16,8 @@ struct FlowArgs {
     const float* fixed; ///< static part of each sample; null: no map
 };
 
-constexpr int kEach = kTilesOfWarp<float>;
+/// Tiles of a warp: more loads are pending, and fewer blocks begin and end. `background` is slower with two.
+constexpr int kEach = 2;
 
 __global__ void __launch_bounds__(kTileThreads) flow_kernel(const __grid_constant__ FlowArgs args) {
     const Places<kEach> places(args.tiles);
