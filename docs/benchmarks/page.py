@@ -207,7 +207,7 @@ SECTIONS = [
      "presented it. *Inside* is the program's own figure, from the arrival of the pixels. *Wrong*: frames whose pixels "
      "did not show the number."),
     ("Other libraries", peers,
-     "The same work by other libraries, measured alternately with ours in one process, with the same frames and number of threads; CV-CUDA, NPP and torch on random frames, in a CUDA graph, which spares them the launches, and CuPy, in the same run. *Factor*: their time over ours; above 1, ours is faster. Last columns: ours with each instruction set, in the same run; AVX3 is Highway's name of AVX-512."),
+     "The same work by other libraries, measured alternately with ours in one process, with the same frames and number of threads; NPP, torch, CV-CUDA and CuPy on random frames, NPP and torch in a CUDA graph, which spares them the launches, CV-CUDA and CuPy called from Python, in the same run. *Factor*: their time over ours; above 1, ours is faster. Last columns: ours with each instruction set, in the same run; AVX3 is Highway's name of AVX-512."),
 ]
 
 
@@ -481,10 +481,10 @@ def charts(report):
 # Files
 
 def identity(row):
-    """Work, frame and processor, without the chosen method and the number of threads."""
+    """Work, frame, processor and peer, without the chosen method, the number of threads and the peer's version."""
     if "on" in row:
         return row["work"], row["image"], "GPU" if row["on"] == "GPU" else "CPU"
-    return bare_work(row), row["image"], processor_of(row)
+    return bare_work(row), row["image"], processor_of(row), re.sub(r"\b\d+(\.\d+)+\S* ", "", row.get("peer", ""))
 
 
 def keep_newest(reports):
