@@ -220,6 +220,27 @@ int halve([[maybe_unused]] const T* HWY_RESTRICT first, [[maybe_unused]] const T
     return x;
 }
 
+/// The same for grey f32, with the sums of block_means().
+int halve_reals([[maybe_unused]] const float* HWY_RESTRICT first,
+                [[maybe_unused]] const float* HWY_RESTRICT second, [[maybe_unused]] float* HWY_RESTRICT out,
+                [[maybe_unused]] int width) {
+    int x = 0;
+#if HWY_TARGET != HWY_SCALAR
+    const hn::ScalableTag<double> d;
+    const hn::Rebind<float, decltype(d)> f;
+    const int lanes = static_cast<int>(hn::Lanes(d));
+    for (; x + lanes <= width; x += lanes) {
+        hn::Vec<decltype(f)> above[2], below[2]; // left and right samples
+        hn::LoadInterleaved2(f, first + static_cast<std::ptrdiff_t>(2) * x, above[0], above[1]);
+        hn::LoadInterleaved2(f, second + static_cast<std::ptrdiff_t>(2) * x, below[0], below[1]);
+        const auto left = hn::Add(hn::PromoteTo(d, above[0]), hn::PromoteTo(d, below[0]));
+        const auto right = hn::Add(hn::PromoteTo(d, above[1]), hn::PromoteTo(d, below[1]));
+        hn::StoreU(hn::DemoteTo(f, hn::Mul(hn::Add(left, right), hn::Set(d, 0.25))), f, out + x);
+    }
+#endif
+    return x;
+}
+
 template <class T, int kChannels>
 void mean(const ConstHostView& input, const HostView& output, int factor, int row, std::byte* scratch) {
     using Sum = SumOfColumn<T>;
@@ -227,9 +248,13 @@ void mean(const ConstHostView& input, const HostView& output, int factor, int ro
     const auto out = output.as<T>();
     Sum* HWY_RESTRICT sums = reinterpret_cast<Sum*>(scratch);
     int done = 0;
-    if constexpr (!std::is_same_v<T, float>)
+    if constexpr (!std::is_same_v<T, float>) {
         if (factor == 2)
             done = halve<T, kChannels>(in.row(2 * row), in.row(2 * row + 1), out.row(row), out.width);
+    } else if constexpr (kChannels == 1) {
+        if (factor == 2)
+            done = halve_reals(in.row(2 * row), in.row(2 * row + 1), out.row(row), out.width);
+    }
     const std::ptrdiff_t skipped = static_cast<std::ptrdiff_t>(done) * kChannels;
     const int samples = (out.width - done) * factor * kChannels;
     const T* HWY_RESTRICT first = in.row(row * factor) + skipped * factor;
@@ -246,13 +271,17 @@ void mean(const ConstHostView& input, const HostView& output, int factor, int ro
         block_means<T, kChannels, 4>(sums, out.row(row) + skipped, out.width - done, factor);
     else
         block_means<T, kChannels, 0>(sums, out.row(row) + skipped, out.width - done, factor);
-    if constexpr (std::is_same_v<T, float>)
+    if constexpr (std::is_same_v<T, float>) {
+        int odd = 0; // a loop without branches uses vectors
         for (int i = 0; i < out.width * kChannels; ++i)
+            odd |= is_sample(out.row(row)[i]) ? 0 : 1;
+        for (int i = 0; odd != 0 && i < out.width * kChannels; ++i)
             if (float& result = out.row(row)[i]; !is_sample(result))
                 result = mean_of_numbers(factor, [&](int line, int column) {
                     return in.row(row * factor +
                                   line)[(i / kChannels * factor + column) * kChannels + i % kChannels];
                 });
+    }
 }
 
 template <class F> void by_kind(const Shape& shape, F&& f) {
