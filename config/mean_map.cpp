@@ -82,7 +82,7 @@ private:
     const RecordOptions options_;
     StreamInfo stream_;
     const std::shared_ptr<MeanOfRun> mean_;
-    const bool adds_; ///< the other files of this mean add nothing
+    const bool adds_; ///< only the first file of a mean adds results to it
     mutable std::mutex mutex_;
     SinkStatus status_;
 };

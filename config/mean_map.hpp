@@ -10,7 +10,7 @@ namespace specklescope {
 
 struct Settings;
 
-/// Sums of the results of one image.
+/// Mean of one image over a run. Its files share it.
 struct MeanOfRun;
 
 /// Writes the mean of all results without warm-up, taken as a baseline is (docs/science.md, Traces and their

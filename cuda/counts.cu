@@ -23,8 +23,8 @@ template <class T> dim3 blocks_for(const Shape& shape, unsigned images = 1) {
     return {across, std::clamp(kMostBlocks / across, 1U, down), images};
 }
 
-/// Calls f(chunk, number of its pixels inside) for this thread's chunks, over the grid of blocks_for(). From
-/// the last row on, which is in the cache if the image was just written.
+/// Calls f(chunk, number of its pixels inside) for each chunk of this thread, with the grid of blocks_for().
+/// Starts with the last row, which is still in the cache if the image was just written.
 template <class T, int kChannels, class F>
 __device__ void each_chunk(const std::byte* image, std::size_t pitch, int width, int rows, F&& f) {
     constexpr int kBytes = kChannels * static_cast<int>(sizeof(T));

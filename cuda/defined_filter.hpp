@@ -15,8 +15,8 @@ struct FilterGuard {
 
 /// One call of a filter.
 struct FilterPass {
-    const FilterGuard* guard = nullptr; ///< its kernels return immediately if skipped(guard); null: they run
-    PixelCounts* found = nullptr;       ///< `undefined` is set to 1 if a result is not finite; null: not
+    const FilterGuard* guard = nullptr; ///< kernels return immediately if skipped(guard); null: they run
+    PixelCounts* found = nullptr; ///< kernels set `undefined` to 1 for a non-finite result; null: not checked
 };
 
 #ifdef __CUDACC__

@@ -574,7 +574,7 @@ private:
                             : between_[i][place - 1].device();
     }
 
-    /// True if kernels need the same numbers for all of them.
+    /// True if all frames have the numbers that kernels use: exposure, full scale and sums.
     static bool alike(const Works& works) {
         const FrameInfo& first = works[0].info;
         return std::all_of(works.begin(), works.end(), [&](const Work& work) {

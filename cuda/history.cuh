@@ -156,7 +156,7 @@ struct ThreadCounts {
 };
 
 /// Adds the block's sums to `counts`, once per block, since additions to one number take turns. All threads
-/// must call it, except warps that have returned; not the first warp.
+/// of the block must call it. Warps may have returned before, except the first.
 __device__ inline void count_in_block(PixelCounts& counts, const ThreadCounts& mine) {
     __shared__ unsigned sums[3];
     if (threadIdx.x < 3)
@@ -204,7 +204,7 @@ struct AgesOnDevice {
     float full_scale; ///< 0: none
 };
 
-/// The ages of a lane's samples, in registers. All lanes of a warp make the same calls.
+/// Ages of a lane's samples, in registers. All lanes of a warp must make the same calls.
 struct LaneAges {
     Samples<std::uint16_t> ages{};
     std::uint32_t largest; ///< of the tile

@@ -12,13 +12,14 @@ import ctypes
 import functools
 import importlib
 import json
+import statistics
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 BEYOND_CACHE = 400 << 20  # bytes: more than any L2 holds
 ROUNDS, ROUND_MS = 15, 25.0  # as bench/peers/compare.cpp
-Work = tuple[str, str, str, Callable[[Any], Any]]  # ours, image, the other, and it: works on a tensor of height × width (× 3)
+Work = tuple[str, str, str, Callable[[Any], Any]]  # our stage, image, peer, and its function of a tensor of height × width (× 3)
 
 
 def torch() -> Any:
@@ -61,8 +62,9 @@ def measure(function: Callable[[Any], Any], inputs: list[Any], in_graph: bool) -
         run = graph.replay
     round_ms(run, 1)
     calls = max(1, int(ROUND_MS / max(round_ms(run, 1), 1e-3)))
-    times = sorted(round_ms(run, calls) / len(inputs) for _ in range(ROUNDS))
-    return {"median": times[7], "low": (times[3] + times[4]) / 2, "high": (times[10] + times[11]) / 2, "rounds": ROUNDS}
+    times = [round_ms(run, calls) / len(inputs) for _ in range(ROUNDS)]
+    low, median, high = statistics.quantiles(times, n=4, method="inclusive")
+    return {"median": median, "low": low, "high": high, "rounds": ROUNDS}
 
 
 class NppContext(ctypes.Structure):
@@ -111,9 +113,10 @@ def npp() -> Iterator[Work]:
 def cv_cuda() -> Iterator[Work]:
     cv = importlib.import_module("cvcuda")
     version = f"CV-CUDA {cv.__version__}"
-    tensors: dict[int, Any] = {}
 
     def on(operation: Callable[..., Any]) -> Callable[[Any], Any]:
+        tensors: dict[int, Any] = {}  # of one image: memory is used again for the next
+
         def call(frame: Any) -> None:
             pointer = frame.data_ptr()
             if pointer not in tensors:

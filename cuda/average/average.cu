@@ -38,7 +38,8 @@ template <class T> __device__ inline T* ring_samples(const AverageArgs& args, in
            place.sample();
 }
 
-// The state of a lane's samples, in registers while the frames pass. kRing: frames leave a window.
+// Sums of a lane's samples. They stay in registers from the first frame of a launch to the last.
+// kRing: the frames of the window are stored in a ring.
 
 class IntegerMean {
 public:
@@ -86,7 +87,7 @@ __device__ inline bool any_odd(const Samples<float>& samples) {
     return __any_sync(kWholeWarp, odd) != 0;
 }
 
-/// Whether the tile has a non-finite sample in the window; the same for all lanes.
+/// True while the window of the tile contains a non-finite sample. All lanes have the same value.
 class Irregular {
 public:
     __device__ Irregular(const AverageArgs& args, const Place& place)
@@ -303,8 +304,8 @@ template <class T, class Mean, bool kSeveral> __global__ void __launch_bounds__(
             mean.take(args, frame, place, newest);
         if (f + 1 == count)
             mean.store(args, place);
-        // After the load of the sample that leaves, as in add_newest(), and before the results: u16 took 3.3
-        // times as long after them.
+        // Store it after the oldest sample is loaded, as in add_newest(), and before the results. When it was
+        // stored after the results, u16 took 3.3 times as long.
         if (Mean::kRing && frame.step.take)
             newest.store(ring_samples<T>(args, frame.step.slot, place));
         const Samples<float> results = mean.results(frame);

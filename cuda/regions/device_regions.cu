@@ -23,7 +23,7 @@ struct Parts {
     std::uint32_t chunk, chunks, span, spans;
 };
 
-/// Images of the frames.
+/// One image of each frame, all with the same pitch and type.
 struct Pixels {
     const std::byte* data[kMostTogether];
     std::size_t pitch;

@@ -48,7 +48,7 @@ template <class T> __global__ void __launch_bounds__(kTileThreads)
         active.tiles[place.tile] = static_cast<std::uint16_t>(of_tile);
 }
 
-/// Adds the frames of samples x = begin … end − 1 of row `y` to `found`; may stop at `all`.
+/// Adds the bits of samples x = begin … end − 1 of row `y` to `found`. May stop when `found` is `all`.
 __device__ void add_row(const ActiveSamples& active, const Tiles& tiles, int y, int begin, int end,
                         unsigned all, unsigned& found) {
     for (int x = begin; x < end;) {

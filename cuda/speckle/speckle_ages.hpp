@@ -7,8 +7,8 @@
 
 namespace specklescope::cuda {
 
-/// Where the window over time of some frames has a sample at full scale: bit f of a sample, and of a tile for
-/// any of its samples, is frame f. Samples of tiles without any are undefined.
+/// Samples that were at full scale within the window over time. Bit f belongs to frame f. A tile has the bits
+/// of all its samples; the samples of a tile without bits are undefined.
 struct ActiveSamples {
     std::uint16_t* samples;
     std::uint16_t* tiles;

@@ -58,7 +58,7 @@ __device__ inline WindowSums sums_of(IntegerSums sums, int n) {
 }
 __device__ inline WindowSums sums_of(const RealSums& sums, int n) { return window_sums(sums, n); }
 
-/// Likewise; counts the first image.
+/// Stores the results of several images or corrections, and counts those of the first image.
 template <class State> __device__ inline ThreadCounts write_results(const TemporalFinishArgs& args,
                                                                     const Place& place, const State& state) {
     const ContrastFinish& finish = args.finish;

@@ -166,11 +166,12 @@ TEST_F(ControlTest, AUnixSocketIsItsOwnersAndTakesNoFileAway) {
 TEST_F(ControlTest, TheEndOfOneProgramLeavesAnothersSocket) {
     const std::string path = folder_ / "flow.socket";
     ControlledRun first({kScene}, here(), "ipc://" + path);
+    EXPECT_TRUE(first.ask("get").ok()); // answered once the scene is drawn
     std::filesystem::remove(path);
     ControlledRun second({kScene}, here(), "ipc://" + path);
     EXPECT_TRUE(second.ask("get").ok());
     first.child->signal(SIGTERM);
-    (void)first.child->finish(); // status 1 if its scene was still being drawn
+    EXPECT_EQ(first.child->finish().status, 0);
     ASSERT_TRUE(std::filesystem::exists(path));
     ControlClient later("ipc://" + path);
     EXPECT_TRUE(later.ask("get").ok());
