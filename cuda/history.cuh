@@ -31,10 +31,9 @@ struct Tiles {
         return {width, across, across * shape.height};
     }
     SPECKLESCOPE_BOTH std::size_t samples() const { return static_cast<std::size_t>(count) * kTileSamples; }
-    /// `each`: tiles of a warp.
-    unsigned blocks(int each = 1) const {
-        const int per_block = kTileThreads / 32 * each;
-        return static_cast<unsigned>((count + per_block - 1) / per_block);
+    unsigned blocks() const {
+        constexpr int kPerBlock = kTileThreads / 32;
+        return static_cast<unsigned>((count + kPerBlock - 1) / kPerBlock);
     }
 };
 
@@ -69,36 +68,16 @@ struct Place {
         return static_cast<std::size_t>(tile) * kTileSamples + static_cast<std::size_t>(lane) * kLaneSamples;
     }
 };
-/// The first of `each` tiles. Either all or none of a warp's lanes are beyond the last tile.
-__device__ inline Place place_of(const Tiles& tiles, int each = 1) {
+/// Either all or none of a warp's lanes are beyond the last tile.
+__device__ inline Place place_of(const Tiles& tiles) {
     Place place{};
-    place.tile = static_cast<int>((blockIdx.x * blockDim.x + threadIdx.x) / 32U) * each;
+    place.tile = static_cast<int>((blockIdx.x * blockDim.x + threadIdx.x) / 32U);
     place.lane = static_cast<int>(threadIdx.x % 32U);
     place.row = place.tile / tiles.across;
     place.x = (place.tile - place.row * tiles.across) * kTileSamples + place.lane * kLaneSamples;
     place.inside = min(max(tiles.width - place.x, 0), kLaneSamples);
     return place;
 }
-
-/// kTiles consecutive places; `inside` is 0 beyond the last tile.
-template <int kTiles> struct Places {
-    Place at[kTiles];
-
-    __device__ explicit Places(const Tiles& tiles) {
-        Place place = place_of(tiles, kTiles);
-#pragma unroll
-        for (int k = 0; k < kTiles; ++k) {
-            place.inside = place.tile < tiles.count ? min(max(tiles.width - place.x, 0), kLaneSamples) : 0;
-            at[k] = place;
-            ++place.tile;
-            place.x += kTileSamples;
-            if (place.x >= tiles.across * kTileSamples) {
-                place.x -= tiles.across * kTileSamples;
-                ++place.row;
-            }
-        }
-    }
-};
 
 /// Samples beyond the row's end are not read: they become zeros.
 template <class T>
@@ -142,11 +121,6 @@ struct ThreadCounts {
     __device__ void add(float result) {
         undefined += isnan(result) ? 1U : 0U;
         infinite += isinf(result) ? 1U : 0U;
-    }
-    __device__ void add(const ThreadCounts& more) {
-        undefined += more.undefined;
-        infinite += more.infinite;
-        saturated += more.saturated;
     }
     /// Adds a pixel of several samples.
     __device__ void add_pixel(const ThreadCounts& samples) {

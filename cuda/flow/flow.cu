@@ -16,35 +16,25 @@ struct FlowArgs {
     const float* fixed; ///< static part of each sample; null: no map
 };
 
-/// Tiles of a warp: more loads are pending, and fewer blocks begin and end. `background` is slower with two.
-constexpr int kEach = 2;
-
 __global__ void __launch_bounds__(kTileThreads) flow_kernel(const __grid_constant__ FlowArgs args) {
-    const Places<kEach> places(args.tiles);
-    Samples<float> samples[kEach];
+    const Place place = place_of(args.tiles);
+    if (place.tile >= args.tiles.count)
+        return;
+    const Samples<float> samples = load_samples<float>(args.frames.input(), args.input_pitch, place);
+    Samples<float> results;
+    if (args.fixed) {
+        const Samples<float> fixed = Samples<float>::load(args.fixed + place.sample());
 #pragma unroll
-    for (int k = 0; k < kEach; ++k)
-        samples[k] = load_samples<float>(args.frames.input(), args.input_pitch, places.at[k]);
-    ThreadCounts mine;
+        for (int j = 0; j < kLaneSamples; ++j)
+            results.v[j] = flow_value(samples.v[j], args.scale, fixed.v[j]);
+    } else {
 #pragma unroll
-    for (int k = 0; k < kEach; ++k) {
-        const Place& place = places.at[k];
-        Samples<float> results;
-        if (args.fixed && place.inside > 0) {
-            const Samples<float> fixed = Samples<float>::load(args.fixed + place.sample());
-#pragma unroll
-            for (int j = 0; j < kLaneSamples; ++j)
-                results.v[j] = flow_value(samples[k].v[j], args.scale, fixed.v[j]);
-        } else {
-#pragma unroll
-            for (int j = 0; j < kLaneSamples; ++j)
-                results.v[j] = flow_value(samples[k].v[j], args.scale);
-        }
-        store_results(args.frames.output(), args.output_pitch, place, results);
-        mine.add(undefined_of(place, results));
+        for (int j = 0; j < kLaneSamples; ++j)
+            results.v[j] = flow_value(samples.v[j], args.scale);
     }
+    store_results(args.frames.output(), args.output_pitch, place, results);
     if (PixelCounts* const counts = args.frames.counts[blockIdx.z])
-        count_in_block(*counts, mine);
+        count_in_block(*counts, undefined_of(place, results));
 }
 
 class FlowDevice final : public DeviceStage {
@@ -102,7 +92,7 @@ private:
     }
 
     void launch(const FlowArgs& args, const RunContext<Space::device>& context) const {
-        const dim3 blocks(tiles_.blocks(kEach), 1, static_cast<unsigned>(args.frames.count));
+        const dim3 blocks(tiles_.blocks(), 1, static_cast<unsigned>(args.frames.count));
         flow_kernel<<<blocks, kTileThreads, 0, static_cast<cudaStream_t>(context.stream)>>>(args);
         check_launch("the kernel of stage flow");
     }
