@@ -216,7 +216,8 @@ public:
         make_frame(frame.host());
         frame.info().position = in_pass_++;
         const Recorded& recorded = sidecar_.next();
-        invalid_values_.log(path_ + ".jsonl", sidecar_.file().doubts());
+        if (sidecar_.is_open())
+            invalid_values_.log(path_ + ".jsonl", sidecar_.file().doubts());
         clock_.stamp(frame.info(), recorded, port, pacer_, options.rate, pace());
         if (!stream_.regular()) // a pipe has no place to return to
             frame.info().film_ns.reset();
@@ -309,18 +310,20 @@ private:
     /// Small frames of a file that is played as fast as possible are read several at a time: one thread
     /// copies fewer bytes a second than a chain can process.
     void read_ahead(FramePort& port) {
-        constexpr std::size_t kMostBytes = std::size_t{1} << 20, kMostFrames = 8;
+        constexpr std::size_t kMostBytes = std::size_t{1} << 20, kMostFrames = 16;
         const std::size_t most = std::min(kMostBytes / frame_bytes_, kMostFrames);
         if (!stream_.regular() || !direct() || most < 2)
             return;
         const std::shared_ptr<FrameRing> ring = port.ring(shape_, 0);
+        std::vector<Frame> frames =
+            ring ? ring->try_acquire(static_cast<int>(most), kMinSlots) : std::vector<Frame>();
+        if (frames.empty())
+            return;
         std::vector<HostView> views;
-        while (ring && ahead_.size() < most && ring->free_slots() > kMinSlots)
-            if (Frame frame = ring->try_acquire()) {
-                views.push_back(frame.host());
-                ahead_.push_back(std::move(frame));
-            }
-        ahead_.resize(views.empty() ? 0 : stream_.read_together(views));
+        for (const Frame& frame : frames)
+            views.push_back(frame.host());
+        frames.resize(stream_.read_together(views));
+        ahead_.assign(std::move_iterator(frames.begin()), std::move_iterator(frames.end()));
     }
 
     std::span<const std::byte> after_mark() const {
