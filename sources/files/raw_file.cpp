@@ -151,7 +151,7 @@ std::size_t RawStream::read_together(std::span<const HostView> frames) {
     std::vector<std::size_t> got(frames.size());
     const int count = static_cast<int>(frames.size());
     readers_.run([&] {
-        run_bands(count, std::min({count, kMostThreads, parallel_threads()}), [&](int index, int) {
+        run_bands(count, std::min({count, threads_, parallel_threads()}), [&](int index, int) {
             const auto i = static_cast<std::size_t>(index);
             got[i] = read_rows(frames[i], {0, frames[i].shape.height}, at_ + i * bytes);
         });

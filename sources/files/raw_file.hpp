@@ -6,6 +6,7 @@
 #include "files/recorded.hpp"
 #include "pipeline/frame.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
@@ -50,9 +51,10 @@ private:
     std::size_t read_small(HostView view);
 
     static constexpr std::size_t kSmallBytes = std::size_t{1} << 13; ///< of a frame, an estimate
-    static constexpr int kMostThreads = 4;                           ///< that read at once, an estimate
+    static constexpr int kMostThreads = 4; ///< that read one frame at once, an estimate
 
-    FewThreads readers_{kMostThreads};
+    const int threads_ = std::clamp(parallel_threads() / 2, 2, 8); ///< that read several frames at once
+    FewThreads readers_{threads_};
     std::string path_;
     InputFile file_; ///< only used to close it: it would wait for a pipe, and does not retry after a signal
     std::vector<std::byte> begun_; ///< partial frame from a pipe

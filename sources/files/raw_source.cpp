@@ -191,7 +191,8 @@ public:
         pacer_.set_speed(options.speed);
         if (!pacer_.wait(pace()))
             return Status::idle;
-        if (ahead_.empty() && (options.speed <= 0 || pace() <= 0))
+        if (const double rate = options.speed > 0 ? pace() * options.speed : 0;
+            ahead_.empty() && (rate <= 0 || rate >= kFast))
             read_ahead(port);
         Frame frame = ahead_.empty() ? port.acquire(shape_) : std::move(ahead_.front());
         if (!frame)
@@ -307,10 +308,12 @@ private:
         return stream_.read(std::span(bytes_));
     }
 
-    /// Small frames of a file that is played as fast as possible are read several at a time: one thread
-    /// copies fewer bytes a second than a chain can process.
+    static constexpr double kFast = 10000; ///< frames/s
+
+    /// Small frames of a file that is played fast are read several at a time: one thread copies fewer bytes a
+    /// second than a chain can process.
     void read_ahead(FramePort& port) {
-        constexpr std::size_t kMostBytes = std::size_t{1} << 20, kMostFrames = 16;
+        constexpr std::size_t kMostBytes = std::size_t{1} << 21, kMostFrames = 32;
         const std::size_t most = std::min(kMostBytes / frame_bytes_, kMostFrames);
         if (!stream_.regular() || !direct() || most < 2)
             return;
