@@ -15,9 +15,12 @@ namespace {
 using std::chrono::milliseconds;
 
 /// Number of slots that covers a stall of a fast camera: a recorder's disk or the window's first image can
-/// take this long.
+/// take this long. Small frames of a file are read while up to 64 others are on a GPU.
 int usual_slots(const SourceInfo& source, const Shape& shape) {
     constexpr double kHiccup = 0.08; // s
+    constexpr int kOfSmallFile = 128;
+    if (!source.live && shape.bytes() <= kWholePixels)
+        return kOfSmallFile;
     constexpr std::size_t kBudget = std::size_t{512} << 20;
     const double rate = source.live ? std::min(source.rate, 1e4) : 0;
     const auto wanted = static_cast<std::size_t>(rate * kHiccup);
