@@ -1,5 +1,7 @@
 #include "base/parallel.hpp"
 
+#include "base/background_threads.hpp"
+
 #include <tbb/global_control.h>
 #include <tbb/info.h>
 #include <tbb/parallel_for.h>
@@ -38,7 +40,9 @@ template <class F> void on_every_slot(int slots, const F& work) {
         for (std::thread& thread : threads)
             thread.join();
     } else {
-        tbb::parallel_for(0, slots, 1, work, tbb::simple_partitioner());
+        // Isolated: a thread that waits for its bands starts nothing else.
+        tbb::this_task_arena::isolate(
+            [&] { tbb::parallel_for(0, slots, 1, work, tbb::simple_partitioner()); });
     }
 }
 
@@ -106,6 +110,36 @@ void FewThreads::call(void (*function)(void*), void* f) {
     if (!arena_) // not before: oneTBB warns of an arena that is larger than the limit of the process
         arena_ = std::make_unique<Arena>(std::min(threads_, parallel_threads()));
     arena_->arena.execute([function, f] { function(f); });
+}
+
+struct BackgroundThreads::Arena {
+    explicit Arena(int threads) : arena(threads) {}
+    tbb::task_arena arena;
+    std::shared_ptr<std::atomic<int>> started = std::make_shared<std::atomic<int>>(0); ///< not yet ended
+};
+BackgroundThreads::BackgroundThreads(int threads)
+    : arena_(std::make_unique<Arena>(std::min(threads, parallel_threads()))) {}
+BackgroundThreads::~BackgroundThreads() {
+    for (int left = *arena_->started; left > 0; left = *arena_->started)
+        arena_->started->wait(left);
+}
+void BackgroundThreads::start(std::function<void()> f) {
+    ++*arena_->started;
+    auto task = [f = std::move(f), started = arena_->started] {
+        f();
+        if (started->fetch_sub(1) == 1)
+            started->notify_all();
+    };
+    if constexpr (kThreadSanitizer)
+        std::thread(std::move(task)).detach();
+    else
+        arena_->arena.enqueue(std::move(task));
+}
+void BackgroundThreads::run(const std::function<void()>& f) {
+    if constexpr (kThreadSanitizer)
+        f();
+    else
+        arena_->arena.execute(f);
 }
 
 int all_threads() { return std::max(1, tbb::info::default_concurrency()); }

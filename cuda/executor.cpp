@@ -45,12 +45,17 @@ class Copies {
 public:
     Copies(cudaMemcpyKind kind, const Stream& stream) : kind_(kind), stream_(stream) {}
 
-    /// `ours` as in copy_rows().
-    template <Space To, Space From, class Byte> void
-    add(const BasicImageView<To, std::byte>& to, const BasicImageView<From, Byte>& from, bool ours = true) {
+    /// `ours` as in copy_rows(). `follows`: both images begin at the ends of those added last.
+    template <Space To, Space From, class Byte> void add(const BasicImageView<To, std::byte>& to,
+                                                         const BasicImageView<From, Byte>& from,
+                                                         bool ours = true, bool follows = false) {
         const std::size_t bytes = from.pitch * static_cast<std::size_t>(from.shape.height);
         if (to.pitch != from.pitch || from.pitch != from.shape.row_bytes() || count_ == kMostTogether)
             return copy_rows(to, from, kind_, stream_, ours);
+        if (follows && count_ > 0) {
+            bytes_[count_ - 1] += bytes;
+            return;
+        }
         to_[count_] = to.data;
         from_[count_] = from.data;
         bytes_[count_++] = bytes;
@@ -112,13 +117,13 @@ public:
         const ScopedDevice scope(device_, guest_);
         start_waiting();
         if (plan_) {
-            if (differs_in_free_only(*chain_, *chain))
+            if (differs_in_free_only(*results_.chain(), *chain))
                 plan_->set_params(*chain);
             else
                 replace_plan(*chain, plan_->input);
             edited_ = true;
         }
-        chain_ = std::move(chain);
+        results_ = ResultsOfChain(std::move(chain));
         version_ = version;
     }
 
@@ -140,7 +145,7 @@ public:
         if (plan_ && plan_->input == input)
             return;
         start_waiting();
-        replace_plan(*chain_, input);
+        replace_plan(chain(), input);
         if (in_flight_ == 0)
             warm_up(want_host);
     }
@@ -148,19 +153,22 @@ public:
     void submit(Frame frame, bool want_host, bool again) override {
         // A frame that fails here is missing in every window: the next frame does not follow it.
         if (!again)
-            gap_ = !basis_.change(frame.info(), *chain_).empty() || frame.info().discontinuity || gap_;
+            gap_ = !basis_.change(frame.info(), chain()).empty() || frame.info().discontinuity || gap_;
         if (!again && plan_ && plan_->input != frame.shape())
             gap_ = true;
-        const ScopedDevice scope(device_, guest_);
         const bool waits = !again && !gap_ && may_wait(frame);
+        const bool starts = waiting_ + 1 >= (waits ? kMostTogether : 1);
+        std::optional<ScopedDevice> scope; // for calls of CUDA
+        if (starts || (want_host && !plan_->downloads && !plan_->steps.empty()))
+            scope.emplace(device_, guest_);
         if (!waits)
             start_waiting();
         if (!plan_ || plan_->input != frame.shape())
-            replace_plan(*chain_, frame.shape());
+            replace_plan(chain(), frame.shape());
         if (want_host)
             plan_->make_downloads();
         Flight& flight = flight_at(in_flight_);
-        flight.describe(std::move(frame), chain_, version_, plan_->to_grey);
+        flight.describe(std::move(frame), results_, version_, plan_->to_grey);
         try {
             take_slots(flight, want_host);
         } catch (...) { // nothing was started
@@ -170,22 +178,26 @@ public:
         if (std::exchange(gap_, false))
             plan_->reset();
         ++in_flight_;
-        if (++waiting_ == (waits ? kMostTogether : 1))
+        ++waiting_;
+        if (starts)
             start_waiting(again);
     }
 
     std::optional<Result> collect(bool wait) override {
         if (in_flight_ == 0)
             return std::nullopt;
-        const ScopedDevice scope(device_, guest_);
+        Flight& flight = flights_[first_];
+        const bool finished = flight.last && flight.last->finished;
+        // while frames are added to the waiting ones, a look at each would cost as much as the frame
+        if (!wait && !finished && (!flight.last || waiting_ > 0))
+            return std::nullopt;
+        std::optional<ScopedDevice> scope; // for calls of CUDA
+        if (wait || !finished || flight.last->times)
+            scope.emplace(device_, guest_);
         if (wait)
             start_waiting();
-        Flight& flight = flights_[first_];
-        if (!flight.last)
-            return std::nullopt;
         if (!flight.last->finished) {
-            // while frames are added to the waiting ones, a look at each would cost as much as the frame
-            if (!wait && (waiting_ > 0 || !flight.last->done.done()))
+            if (!wait && !flight.last->done.done())
                 return std::nullopt;
             flight.last->done.synchronize();
             flight.last->finished = true;
@@ -208,12 +220,17 @@ public:
     int capacity() const override { return capacity_; }
 
     bool wait_slot(std::chrono::milliseconds timeout) override {
-        const auto end = SteadyClock::now() + timeout;
-        const auto wait_for = [end](Frame& spare, const std::shared_ptr<FrameRing>& ring) {
+        using std::chrono::milliseconds;
+        const bool waits = timeout.count() > 0;
+        const auto end = waits ? SteadyClock::now() + timeout : SteadyClock::time_point{};
+        const auto left = [&] {
+            return waits ? std::max(milliseconds(0),
+                                    std::chrono::duration_cast<milliseconds>(end - SteadyClock::now()))
+                         : milliseconds(0);
+        };
+        const auto wait_for = [&](Frame& spare, const std::shared_ptr<FrameRing>& ring) {
             if (ring && !spare)
-                spare = ring->acquire(std::max(
-                    std::chrono::milliseconds(0),
-                    std::chrono::duration_cast<std::chrono::milliseconds>(end - SteadyClock::now())));
+                spare = ring->acquire(left());
             return !ring || spare;
         };
         return !plan_ ||
@@ -223,6 +240,8 @@ public:
     }
 
 private:
+    const Chain& chain() const { return *results_.chain(); }
+
     Flight& flight_at(std::size_t place) { return flights_[(first_ + place) % flights_.size()]; }
 
     void clear(Flight& flight) {
@@ -274,7 +293,7 @@ private:
                 graph_.run(compute_, [&] { compute(flights, again); });
             else
                 compute(flights, again);
-            edited_ = chain_->takes_several_exposures();
+            edited_ = chain().takes_several_exposures();
             download(flights);
             callers_.release(last.done);
         } catch (const std::exception& error) { // release nothing that a stream still uses
@@ -456,11 +475,14 @@ private:
         if (last.times)
             last.times->upload_begin.record(upload_);
         Copies copies(cudaMemcpyHostToDevice, upload_);
-        for (const Flight* flight : flights) {
+        for (std::size_t k = 0; k < flights.size(); ++k) {
+            const Flight *const flight = flights[k], *const before = k > 0 ? flights[k - 1] : nullptr;
             const Frame& raw = flight->result.raw;
             const DeviceView to = flight->uploaded.device();
             if (raw.space() == Space::host)
-                copies.add(to, raw.host());
+                copies.add(to, raw.host(), true,
+                           before && raw.follows(before->result.raw) &&
+                               flight->uploaded.follows(before->uploaded));
             else if (to.data != raw.device().data)
                 copy_rows(to, raw.device(), cudaMemcpyDeviceToDevice, upload_);
         }
@@ -538,7 +560,7 @@ private:
         plan_->refresh_notes();
         for (Work& work : works_) {
             Result& result = work.flight->result;
-            result.describe(*chain_, work.info);
+            result.describe(chain(), work.info);
             result.counts.windows = work.sources.windows;
             result.warmup = warmup;
             result.notes = plan_->notes;
@@ -664,7 +686,7 @@ private:
                 continue;
             const ConstDeviceView raw = flight.uploaded.device();
             const SaturationLook look =
-                saturation_look(*chain_, raw.shape, flight.result.info, work.image.shape, work.info);
+                saturation_look(chain(), raw.shape, flight.result.info, work.image.shape, work.info);
             flight.looked = look.in;
             inputs.push_back({.image = work.image,
                               .raw = raw,
@@ -695,10 +717,14 @@ private:
         if (last.times)
             last.times->download_begin.record(download_);
         Copies copies(cudaMemcpyDeviceToHost, download_);
-        for (const Flight* flight : flights) {
+        for (std::size_t k = 0; k < flights.size(); ++k) {
+            const Flight *const flight = flights[k], *const before = k > 0 ? flights[k - 1] : nullptr;
             if (!flight->downloads)
                 continue;
-            copies.add(flight->result.image.host(), flight->result.device_image.device(), !lent_on_host_);
+            const Result& result = flight->result;
+            copies.add(result.image.host(), result.device_image.device(), !lent_on_host_,
+                       before && before->downloads && result.image.follows(before->result.image) &&
+                           result.device_image.follows(before->result.device_image));
             for (const NamedImage& named : flight->also)
                 if (named.image)
                     copies.add(named.image.host(), named.device_image.device());
@@ -718,7 +744,7 @@ private:
     std::shared_ptr<SlotMemory> page_locked_ = page_locked_memory();
     Buffer device_counts_, host_counts_;
     Stream upload_, compute_, download_;
-    std::shared_ptr<const Chain> chain_ = std::make_shared<Chain>();
+    ResultsOfChain results_{std::make_shared<Chain>()};
     std::uint64_t version_ = 0;
     std::unique_ptr<DevicePlan> plan_;
     RegionsInEffect in_effect_;

@@ -3,7 +3,7 @@
 
 #include "cuda/device.hpp"
 #include "cuda/regions/device_regions.hpp"
-#include "pipeline/result.hpp"
+#include "pipeline/results_of_chain.hpp"
 
 #include <array>
 #include <memory>
@@ -55,14 +55,9 @@ struct Flight {
     PixelCounts* host_counts = nullptr;   ///< array of kHostCounts
     PixelCounts* device_counts = nullptr; ///< array of kCounts, zero between frames
 
-    void describe(Frame frame, const std::shared_ptr<const Chain>& chain, std::uint64_t version,
-                  bool to_grey) {
-        result = Result();
-        result.info = frame.info();
-        result.info.version = version;
-        result.chain = chain;
-        result.quantity = chain->quantity();
-        result.exposure = exposure_used(*chain, result.info);
+    /// Call after clear().
+    void describe(Frame frame, const ResultsOfChain& results, std::uint64_t version, bool to_grey) {
+        results.describe(result, frame.info(), version);
         result.to_grey = to_grey;
         result.raw = std::move(frame);
     }

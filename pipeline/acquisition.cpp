@@ -15,9 +15,12 @@ namespace {
 using std::chrono::milliseconds;
 
 /// Number of slots that covers a stall of a fast camera: a recorder's disk or the window's first image can
-/// take this long.
+/// take this long. Small frames of a file are read while up to 64 others are on a GPU.
 int usual_slots(const SourceInfo& source, const Shape& shape) {
     constexpr double kHiccup = 0.08; // s
+    constexpr int kOfSmallFile = 128;
+    if (!source.live && shape.bytes() <= kWholePixels)
+        return kOfSmallFile;
     constexpr std::size_t kBudget = std::size_t{512} << 20;
     const double rate = source.live ? std::min(source.rate, 1e4) : 0;
     const auto wanted = static_cast<std::size_t>(rate * kHiccup);
@@ -59,7 +62,7 @@ bool reopen(Flow& flow, const std::string& reason, milliseconds& pause) {
             flow.stats.reopened.fetch_add(1, std::memory_order_relaxed);
             {
                 const std::scoped_lock lock(flow.mutex);
-                flow.status.source = info;
+                flow.set_source(info);
                 flow.source_params = flow.source->params();
             }
             flow.set_state(RunState::running, "");
@@ -104,17 +107,17 @@ public:
                     frame_arrived(now);
                 if (status == Source::Status::end && !continue_after_end())
                     return;
-                if (flow_.live() && now - last_activity_ > silence_ && !flow_.patient())
+                if (flow_.live && now - last_activity_ > silence_ && !flow_.patient)
                     dead = "The source " + flow_.status.source.name + " is silent.";
             } catch (const Cancelled&) { // cancelled by the user
                 return;
             } catch (const Error& error) {
-                if (port_.seek_target() && !flow_.live()) { // the run continues: only this frame is missing
+                if (port_.seek_target() && !flow_.live) { // the run continues: only this frame is missing
                     flow_.log(Message::Level::error, error.what());
                     flow_.seek_failed(flow_.playback.epoch, error.what());
                     return reach_end();
                 }
-                if (!flow_.live())
+                if (!flow_.live)
                     throw;
                 dead = error.what();
             }
@@ -154,14 +157,14 @@ public:
                 flow_.log(Message::Level::error, sentence_of(error));
                 const std::scoped_lock lock(flow_.mutex);
                 if (!asked)
-                    flow_.playback.loop.reset(); // it would fail again and again
+                    flow_.playback.set_loop(std::nullopt); // it would fail again and again
             }
         }
     }
 
 private:
     void update_recording() {
-        if (const bool now = flow_.records(); now != std::exchange(records_, now))
+        if (const bool now = flow_.sinks.record; now != std::exchange(records_, now))
             flow_.source->recording(now);
     }
 
@@ -213,7 +216,7 @@ private:
         } catch (const UsageError& error) { // the marks belong to another file, or the file is shorter now
             flow_.log(Message::Level::error, error.what());
             const std::scoped_lock lock(flow_.mutex);
-            flow_.playback.loop.reset();
+            flow_.playback.set_loop(std::nullopt);
             return false;
         }
     }
@@ -221,6 +224,8 @@ private:
     /// Runs a pending seek; true if it changed the next frame. seek_waits stays set until then, so that no
     /// thread takes the file for ended.
     bool run_pending_seek() {
+        if (!flow_.playback.seek_waits)
+            return false;
         std::optional<SeekRequest> asked;
         {
             const std::scoped_lock lock(flow_.mutex);

@@ -90,37 +90,66 @@ struct Slot {
     int index = 0;
 };
 
-/// Free slots. The slot released last is reused first, since its memory is still cached.
+/// Free slots. The slot released last is reused first, since its memory is still cached. Slots of small
+/// frames take turns, so that consecutive frames are neighbours (Frame::follows). A thread that waits for one
+/// of these sleeps until several are free, at most 1 ms: to wake it up for each takes longer than to process
+/// such a frame.
 class FreeSlots {
 public:
-    explicit FreeSlots(int count) { indices_.reserve(static_cast<std::size_t>(count)); }
+    FreeSlots(int count, bool in_turn) : indices_(static_cast<std::size_t>(count)), in_turn_(in_turn) {}
     void put(int index) noexcept {
+        bool enough = false;
         {
             const std::scoped_lock lock(mutex_);
-            indices_.push_back(index); // capacity was reserved for all
+            indices_[(first_ + count_++) % indices_.size()] = index;
+            enough = count_ >= wanted_;
         }
-        came_home_.notify_one();
+        if (enough)
+            came_home_.notify_one();
     }
     std::optional<int> take(std::chrono::milliseconds timeout) {
         std::unique_lock lock(mutex_);
-        if (indices_.empty() && timeout.count() > 0)
-            came_home_.wait_for(lock, timeout, [&] { return !indices_.empty(); });
-        if (indices_.empty())
-            return std::nullopt;
-        const int index = indices_.back();
-        indices_.pop_back();
-        return index;
+        const auto wait = [&](std::chrono::milliseconds time, std::size_t wanted) {
+            wanted_ = wanted;
+            came_home_.wait_for(lock, time, [&] { return count_ >= wanted; });
+            wanted_ = 1;
+        };
+        const std::chrono::milliseconds a_moment(in_turn_ && timeout.count() > 0 ? 1 : 0);
+        if (count_ == 0 && a_moment.count() > 0)
+            wait(a_moment, std::max<std::size_t>(indices_.size() / 4, 1));
+        if (count_ == 0 && timeout > a_moment)
+            wait(timeout - a_moment, 1);
+        return count_ > 0 ? std::optional(next()) : std::nullopt;
+    }
+    /// At most `most`, all but `left`.
+    std::vector<int> take(std::size_t most, std::size_t left) {
+        const std::scoped_lock lock(mutex_);
+        std::vector<int> taken(std::min(most, count_ - std::min(count_, left)));
+        std::generate(taken.begin(), taken.end(), [this] { return next(); });
+        return taken;
     }
     int count() const {
         const std::scoped_lock lock(mutex_);
-        return static_cast<int>(indices_.size());
+        return static_cast<int>(count_);
     }
 
 private:
+    int next() {
+        --count_;
+        return in_turn_ ? indices_[std::exchange(first_, (first_ + 1) % indices_.size())]
+                        : indices_[(first_ + count_) % indices_.size()];
+    }
+
     mutable std::mutex mutex_;
     std::condition_variable came_home_;
-    std::vector<int> indices_;
+    std::vector<int> indices_; ///< `count_` of them from `first_` on, then from the beginning
+    std::size_t first_ = 0, count_ = 0;
+    std::size_t wanted_ = 1; ///< by the thread that waits
+    bool in_turn_;
 };
+
+/// Frames up to this size are small: default_slots(), FreeSlots.
+constexpr std::size_t kSmallBytes = 4 * kWholePixels;
 
 struct RingState {
     Shape shape;
@@ -131,7 +160,8 @@ struct RingState {
     FreeSlots free;
 
     RingState(const Shape& size, int count, std::shared_ptr<SlotMemory> where)
-        : shape(size), memory(std::move(where)), slots(static_cast<std::size_t>(count)), free(count) {
+        : shape(size), memory(std::move(where)), slots(static_cast<std::size_t>(count)),
+          free(count, shape.bytes() <= kSmallBytes) {
         pitch = slot_pitch(shape, memory->space());
         const std::size_t slot_bytes = pitch * static_cast<std::size_t>(shape.height);
         block = static_cast<std::byte*>(memory->allocate(slot_bytes * static_cast<std::size_t>(count)));
@@ -146,7 +176,7 @@ struct RingState {
     /// One slot, in use from the start, on pixels of a caller.
     template <Space S> RingState(const ImageView<S>& pixels, std::shared_ptr<SlotMemory> where)
         : shape(pixels.shape), pitch(pixels.pitch), memory(std::move(where)), block(pixels.data), slots(1),
-          free(1) {
+          free(1, false) {
         slots[0].data = block;
         slots[0].ring = this;
     }
@@ -185,6 +215,9 @@ void Frame::reset() noexcept {
 const Shape& Frame::shape() const { return slot_->ring->shape; }
 FrameInfo& Frame::info() const { return slot_->info; }
 Space Frame::space() const { return slot_->ring->memory->space(); }
+bool Frame::follows(const Frame& before) const {
+    return slot_->ring == before.slot_->ring && slot_->index == before.slot_->index + 1;
+}
 bool Frame::lent() const { return slot_->owner != nullptr; }
 
 HostView Frame::host() const {
@@ -268,6 +301,16 @@ Frame FrameRing::acquire(std::chrono::milliseconds timeout) {
     return index ? Frame(claim(state_, *index)) : Frame();
 }
 
+std::vector<Frame> FrameRing::try_acquire(int most, int left) {
+    const std::vector<int> indices =
+        state_->free.take(static_cast<std::size_t>(most), static_cast<std::size_t>(left));
+    std::vector<Frame> frames;
+    frames.reserve(indices.size());
+    for (const int index : indices)
+        frames.push_back(Frame(claim(state_, index)));
+    return frames;
+}
+
 LentSlot FrameRing::lend(std::chrono::milliseconds timeout) {
     const std::optional<int> index = state_->free.take(timeout);
     if (!index)
@@ -284,7 +327,7 @@ int FrameRing::free_slots() const { return state_->free.count(); }
 int default_slots(const Shape& shape, std::size_t budget) {
     const std::size_t fit = budget / std::max<std::size_t>(1, shape.bytes());
     return static_cast<int>(
-        std::clamp<std::size_t>(fit, kMinSlots, shape.bytes() <= 4 * kWholePixels ? 64 : 16));
+        std::clamp<std::size_t>(fit, kMinSlots, shape.bytes() <= detail::kSmallBytes ? 64 : 16));
 }
 
 namespace {

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace specklescope {
 
@@ -179,6 +180,8 @@ public:
     Space space() const;
     /// True if made by LentSlot::frame: the pixels were written in place, not copied.
     bool lent() const;
+    /// True if its slot is the next one of the same ring: their pixels are one block without a gap.
+    bool follows(const Frame& before) const;
     /// Pixels. Only the code that acquired the frame may write, and only before passing it on.
     HostView host() const;
     DeviceView device() const;
@@ -237,6 +240,8 @@ public:
     Frame try_acquire();
     /// Waits up to `timeout`; an empty frame if no slot was released.
     Frame acquire(std::chrono::milliseconds timeout);
+    /// At most `most` frames, while more than `left` slots are free; never waits.
+    std::vector<Frame> try_acquire(int most, int left);
     /// acquire() for slots that are filled by others.
     LentSlot lend(std::chrono::milliseconds timeout);
 

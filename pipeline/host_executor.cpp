@@ -1,5 +1,6 @@
 // The chain on the host. Stages run in order on the processing thread, each multithreaded (oneTBB). Small
-// frames that are queued run together, each whole on one core.
+// frames run in groups, each frame whole on one core, while the processing thread takes and delivers others.
+#include "base/background_threads.hpp"
 #include "base/error.hpp"
 #include "base/parallel.hpp"
 #include "pipeline/convert.hpp"
@@ -11,8 +12,11 @@
 #include <hwy/targets.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <deque>
+#include <limits>
+#include <mutex>
 
 namespace specklescope {
 
@@ -48,7 +52,7 @@ public:
     std::shared_ptr<SlotMemory> slot_memory() const override { return host_memory(); }
 
     void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) override {
-        run_waiting();
+        run_all();
         if (input_) { // the newest frame's shape; the plan is older if the chain could not run on it
             if (plan_ && plan_->input == *input_ && differs_in_free_only(*chain_, *chain))
                 set_params(*chain);
@@ -60,7 +64,7 @@ public:
     }
 
     void set_regions(std::shared_ptr<const RegionOutlines> regions, std::uint64_t version) override {
-        run_waiting();
+        run_all();
         const RegionsInEffect next{std::move(regions), version};
         regions_.set(plan_ ? next.on(plan_->output, nullptr) : nullptr);
         in_effect_ = next;
@@ -75,7 +79,7 @@ public:
         input_ = input;
         if (plan_ && plan_->input == input)
             return;
-        run_waiting();
+        run_all();
         replace_plan(*chain_, input);
     }
 
@@ -91,7 +95,7 @@ public:
         const bool waits = !again && !gap_ && may_wait() && plan_->input == frame.shape() &&
                            !frame.info().recorded_in_warmup;
         if (!waits)
-            run_waiting();
+            run_all();
         prepare(frame.shape(), true);
         Work work;
         // slots before any other change
@@ -108,11 +112,15 @@ public:
         result.quantity = chain_->quantity();
         result.exposure = exposure_used(*chain_, result.info);
         result.to_grey = plan_->to_grey;
+        result.timings.reserve(plan_->steps.size() + 3);
         work.info = result.info;
         work.image = work.frame.host();
         work.complete = !result.info.recorded_in_warmup;
         if (waits) {
+            waiting_.reserve(kGroup);
             waiting_.push_back(std::move(work));
+            if (waiting_.size() >= kGroup)
+                start();
             return;
         }
         count_raw(work);
@@ -124,17 +132,21 @@ public:
 
     std::optional<Result> collect(bool wait) override {
         if (done_.empty() && wait)
-            run_waiting();
+            start();
+        while (done_.empty() && !groups_.empty() && (wait || groups_.front()->ended))
+            end_group();
         if (done_.empty())
             return std::nullopt;
-        const Done done = std::move(done_.front());
+        Done done = std::move(done_.front());
         done_.pop_front();
         if (!done.failure.empty())
             throw LostFrame(done.failure);
-        return done.result;
+        return std::move(done.result);
     }
-    int in_flight() const override { return static_cast<int>(done_.size() + waiting_.size()); }
-    int capacity() const override { return may_wait() ? std::clamp(2 * parallel_threads(), 8, 32) : 1; }
+    int in_flight() const override { return static_cast<int>(done_.size() + waiting_.size()) + started_; }
+    int capacity() const override {
+        return may_wait() ? std::clamp(2 * parallel_threads() + static_cast<int>(kGroup), 16, 48) : 1;
+    }
 
     bool wait_slot(std::chrono::milliseconds timeout) override {
         const auto end = SteadyClock::now() + timeout;
@@ -156,7 +168,8 @@ private:
         next->take_over(chain, plan_.get());
         plan_ = std::move(next);
         lanes_.clear();
-        stored_.clear();
+        between_.clear();
+        parts_.clear();
         regions_.set(placed);
     }
 
@@ -164,9 +177,9 @@ private:
     void set_params(const Chain& chain) {
         plan_->set_params(chain);
         for (Lane& lane : lanes_)
-            for (std::size_t i = 0; i < lane.places.size(); ++i)
-                if (lane.places[i].stage)
-                    lane.places[i].stage->set_params(plan_->steps[i].link.params);
+            for (std::size_t i = 0; i < lane.size(); ++i)
+                if (lane[i].stage)
+                    lane[i].stage->set_params(plan_->steps[i].link.params);
     }
 
     Frame take_slot() {
@@ -186,6 +199,7 @@ private:
         Result result;
         FrameInfo info;      ///< as described by the stages so far
         ConstHostView image; ///< of the last stage
+        Frame between;       ///< memory of `image` in a group
         CountSources sources;
         std::uint64_t aged = 0; ///< of HostStage::count_in_order(), for the next step
         bool complete = true;   ///< every window so far is complete
@@ -196,14 +210,38 @@ private:
         Result result;
         std::string failure;
     };
-    /// Copies of the stages without a window, and images between stages. An empty place uses the plan's.
-    struct Lane {
-        struct Place {
-            std::unique_ptr<HostStage> stage;
-            Frame conversion, between;
-        };
-        std::vector<Place> places; ///< of the plan's steps
+    /// For a thread that works on a group: a copy of a stage without a window, and its converted input. Empty
+    /// members: the plan's are used.
+    struct Place {
+        std::unique_ptr<HostStage> stage;
+        Frame conversion;
     };
+    using Lane = std::vector<Place>; ///< per step of the plan
+    struct Group;
+    /// Steps [begin, end) of the plan: for several frames at a time, or for a group at once, after the
+    /// previous group.
+    struct Part {
+        std::size_t begin = 0, end = 0;
+        bool in_order = false;                       ///< with begin = end: HostStage::count_in_order()
+        std::uint64_t turn = 0;                      ///< number of the next group
+        std::vector<std::shared_ptr<Group>> early{}; ///< wait for their turn
+    };
+    /// Small frames on their way through the parts. Any thread takes the next task of a group.
+    struct Group {
+        Group(std::uint64_t order, std::vector<Work> given)
+            : number(order), works(std::move(given)), frames(works.size()), next(frames) {}
+        const std::uint64_t number;
+        std::vector<Work> works;
+        const std::size_t frames;
+        /// Part in the upper half, frame in the lower; `frames` and above: none. A task in order has the last
+        /// frame's number.
+        std::atomic<std::uint64_t> next;
+        std::atomic<std::size_t> left{0}; ///< tasks of the part that have not ended
+        std::atomic<bool> ended{false};
+    };
+    using SharedGroup = std::shared_ptr<Group>; ///< the threads that are called hold it, too
+    static constexpr unsigned kPartBits = 32;
+    static constexpr std::size_t kGroup = 8; ///< frames
 
     /// Small frames wait, to be processed several at a time, unless their results need the order of single
     /// frames: notes and warm-up change with each.
@@ -212,85 +250,199 @@ private:
                plan_->notes_settled() && plan_->also.empty();
     }
 
-    /// One lane per thread for images inside a group of stages, and one per frame for those between groups.
-    void make_lanes(std::size_t threads, std::size_t frames) {
-        const ThreadLimit whole(1);
-        for (std::vector<Lane>* const lanes : {&lanes_, &stored_})
-            while (lanes->size() < (lanes == &lanes_ ? threads : frames)) {
-                Lane lane;
-                for (const HostPlan::Step& step : plan_->steps) {
-                    Lane::Place& place = lane.places.emplace_back();
-                    if (step.between)
-                        place.between = FrameRing(step.output, 1, host_memory()).try_acquire();
-                    if (lanes == &stored_ || step.link.type->stateful || step.skipped)
-                        continue;
-                    place.stage = step.link.type->make_host(step.link.params);
-                    place.stage->prepare(step.converted);
-                    place.stage->count_over(step.counted_over > 1 ? 0 : 1);
-                    if (step.conversion)
-                        place.conversion = FrameRing(step.converted, 1, host_memory()).try_acquire();
-                }
-                lanes->push_back(std::move(lane));
-            }
-    }
-
-    /// Processes the waiting frames: stages without a window for several at a time, the others in order.
-    void run_waiting() {
-        std::vector<Work> works = std::exchange(waiting_, {});
-        if (works.empty())
-            return;
-        const int count = static_cast<int>(works.size()), threads = parallel_threads();
-        const auto for_all = [&](auto&& f) {
-            try {
-                f();
-            } catch (const std::exception& error) {
-                for (Work& work : works)
-                    work.failure = sentence_of(error);
-            }
-        };
-        for_all([&] { make_lanes(static_cast<std::size_t>(std::min(count, threads)), works.size()); });
-        const auto together = [&](auto&& f) {
-            run_bands(count, threads, [&](int index, int slot) {
-                const ThreadLimit whole(1);
-                guarded(works[static_cast<std::size_t>(index)], [&](Work& work) {
-                    f(work, static_cast<std::size_t>(index), static_cast<std::size_t>(slot));
-                });
-            });
-        };
+    /// Before the first group.
+    void make_parts() {
         const std::vector<HostPlan::Step>& steps = plan_->steps;
-        if (steps.empty() || steps[0].link.type->stateful)
-            together([&](Work& work, std::size_t, std::size_t) { count_raw(work); });
+        const auto add = [&](std::size_t begin, std::size_t end, bool in_order) {
+            parts_.push_back({.begin = begin, .end = end, .in_order = in_order, .turn = groups_made_});
+        };
+        const auto alone = [&](std::size_t i) { return steps[i].link.type->stateful && !steps[i].skipped; };
+        if (steps.empty() || alone(0))
+            add(0, 0, false); // counts only
         for (std::size_t begin = 0, end = 0; begin < steps.size(); begin = end) {
             end = begin + 1;
-            if (steps[begin].link.type->stateful) {
-                bool done = false;
-                for_all([&] { done = run_together(begin, works); });
-                for (std::size_t k = 0; !done && k < works.size(); ++k)
-                    guarded(works[k], [&](Work& work) { run_step(begin, work, nullptr, &stored_[k]); });
+            if (alone(begin)) {
+                add(begin, end, true);
                 continue;
             }
-            while (end < steps.size() && !steps[end].link.type->stateful && steps[end].counted_over <= 1)
+            while (end < steps.size() && !alone(end) && steps[end].counted_over <= 1)
                 ++end;
-            if (steps[begin].counted_over > 1)
-                for_all([&] { count_in_order(begin, works); });
-            together([&](Work& work, std::size_t index, std::size_t slot) {
-                if (begin == 0)
-                    count_raw(work);
-                for (std::size_t i = begin; i < end; ++i)
-                    run_step(i, work, &lanes_[slot], i + 1 < end ? &lanes_[slot] : &stored_[index]);
-                if (end == steps.size())
-                    count_result(work);
-            });
+            if (steps[begin].counted_over > 1 && !steps[begin].skipped)
+                add(begin, begin, true);
+            add(begin, end, false);
         }
-        if (steps.empty() || steps.back().link.type->stateful)
-            together([&](Work& work, std::size_t, std::size_t) { count_result(work); });
-        for (Work& work : works) {
+        if (!steps.empty() && alone(steps.size() - 1) && !steps.back().stage->counted().undefined)
+            add(steps.size(), steps.size(), false);
+        for (const HostPlan::Step& step : steps)
+            between_.push_back(
+                step.between ? std::make_unique<FrameRing>(step.output, capacity(), host_memory()) : nullptr);
+    }
+
+    Lane take_lane() {
+        {
+            const std::scoped_lock lock(mutex_);
+            if (!lanes_.empty()) {
+                Lane lane = std::move(lanes_.back());
+                lanes_.pop_back();
+                return lane;
+            }
+        }
+        Lane lane;
+        for (const HostPlan::Step& step : plan_->steps) {
+            Place& place = lane.emplace_back();
+            if (step.conversion)
+                place.conversion = FrameRing(step.converted, 1, host_memory()).try_acquire();
+            if (step.link.type->stateful || step.skipped)
+                continue;
+            place.stage = step.link.type->make_host(step.link.params);
+            place.stage->prepare(step.converted);
+            place.stage->count_over(step.counted_over > 1 ? 0 : 1);
+        }
+        return lane;
+    }
+
+    /// Starts work on the waiting frames.
+    void start() {
+        if (waiting_.empty())
+            return;
+        const auto group = std::make_shared<Group>(groups_made_, std::exchange(waiting_, {}));
+        started_ += static_cast<int>(group->frames);
+        if (parts_.empty())
+            make_parts();
+        ++groups_made_;
+        groups_.push_back(group);
+        begin_part(group, 0);
+        if (group->frames > 1 || groups_.size() > 1)
+            call_thread(group);
+    }
+
+    void call_thread(const SharedGroup& group) {
+        if (parallel_threads() > 1)
+            threads_.start([this, group] { work_on(group); });
+    }
+
+    /// Offers the tasks of the part, if it is the group's turn.
+    void begin_part(const SharedGroup& group, std::size_t part) {
+        if (part == parts_.size()) {
+            group->ended = true;
+            group->ended.notify_one();
+            return;
+        }
+        if (parts_[part].in_order) {
+            const std::scoped_lock lock(mutex_);
+            if (parts_[part].turn != group->number) {
+                parts_[part].early.push_back(group);
+                return;
+            }
+        }
+        offer(*group, part);
+    }
+    void offer(Group& group, std::size_t part) {
+        const bool in_order = parts_[part].in_order;
+        group.left = in_order ? 1 : group.frames;
+        group.next = std::uint64_t{part} << kPartBits | (in_order ? group.frames - 1 : 0);
+    }
+
+    /// Continues with the next part; the next group may have its turn.
+    void end_part(const SharedGroup& group, std::size_t index) {
+        Part& part = parts_[index];
+        SharedGroup next;
+        if (part.in_order) {
+            const std::scoped_lock lock(mutex_);
+            ++part.turn;
+            const auto found =
+                std::find_if(part.early.begin(), part.early.end(),
+                             [&](const SharedGroup& early) { return early->number == part.turn; });
+            if (found != part.early.end()) {
+                next = std::move(*found);
+                part.early.erase(found);
+            }
+        }
+        if (next) {
+            offer(*next, index);
+            call_thread(next);
+        }
+        begin_part(group, index + 1);
+    }
+
+    /// Does tasks of the group until none is left that no other thread has, at most `most`. Returns their
+    /// number.
+    int work_on(const SharedGroup& group, int most = std::numeric_limits<int>::max()) {
+        int done = 0;
+        auto called = std::numeric_limits<std::size_t>::max(); // part for which another thread was called
+        for (; done < most; ++done) {
+            const std::uint64_t next = group->next++;
+            const std::size_t frame = next & ((std::uint64_t{1} << kPartBits) - 1);
+            if (frame >= group->frames)
+                break;
+            const std::size_t part = next >> kPartBits;
+            if (frame + 1 < group->frames && std::exchange(called, part) != part)
+                call_thread(group);
+            if (parts_[part].in_order)
+                run_in_order(parts_[part], group->works);
+            else
+                guarded(group->works[frame], [&](Work& work) { run_frame(parts_[part], work); });
+            if (--group->left == 0) // after the last one, the plan may change
+                end_part(group, part);
+        }
+        return done;
+    }
+
+    void run_frame(const Part& part, Work& work) {
+        const ThreadLimit whole(1);
+        if (part.begin == 0)
+            count_raw(work);
+        if (part.begin < part.end) {
+            Lane lane = take_lane();
+            for (std::size_t i = part.begin; i < part.end; ++i)
+                run_step(i, work, lane[i], true);
+            const std::scoped_lock lock(mutex_);
+            lanes_.push_back(std::move(lane));
+        }
+        if (part.end == plan_->steps.size())
+            count_result(work);
+    }
+
+    void run_in_order(const Part& part, std::vector<Work>& works) {
+        try {
+            if (part.begin == part.end)
+                return count_in_order(part.begin, works);
+            if (run_together(part.begin, works))
+                return;
+        } catch (const std::exception& error) {
+            for (Work& work : works)
+                work.failure = sentence_of(error);
+        }
+        for (Work& work : works)
+            guarded(work, [&](Work&) { run_step(part.begin, work, {}, true); });
+    }
+
+    /// Waits for the oldest group; this thread takes part.
+    void end_group() {
+        const SharedGroup group = groups_.front();
+        if (!group->ended)
+            threads_.run([&] {
+                while (!group->ended)
+                    if (std::none_of(groups_.begin(), groups_.end(), [&](const SharedGroup& one) {
+                            return !group->ended && work_on(one, 1) > 0;
+                        }))
+                        group->ended.wait(false);
+            });
+        groups_.pop_front();
+        started_ -= static_cast<int>(group->frames);
+        for (Work& work : std::exchange(group->works, {})) {
             guarded(work, [&](Work&) { finish(work); });
             if (!work.failure.empty()) {
                 gap_ = true;
                 done_.push_back({{}, work.failure});
             }
         }
+    }
+
+    void run_all() {
+        start();
+        while (!groups_.empty())
+            end_group();
     }
 
     template <class F> static void guarded(Work& work, F&& f) {
@@ -308,8 +460,6 @@ private:
     /// Before the stages of the lanes run.
     void count_in_order(std::size_t i, std::vector<Work>& works) {
         HostPlan::Step& step = plan_->steps[i];
-        if (step.skipped)
-            return;
         std::vector<PixelCounts> counts(works.size());
         Runs frames;
         for (std::size_t k = 0; k < works.size(); ++k) {
@@ -340,37 +490,44 @@ private:
     /// A stage with a window runs on all frames at once, if it can. False: nothing was done.
     bool run_together(std::size_t i, std::vector<Work>& works) {
         HostPlan::Step& step = plan_->steps[i];
-        if (step.skipped || step.conversion ||
+        if (step.conversion ||
             std::any_of(works.begin(), works.end(), [](const Work& work) { return !work.failure.empty(); }))
             return false;
         const auto begin = SteadyClock::now();
         std::vector<PixelCounts> counts(works.size());
+        std::vector<Frame> outputs;
         Runs frames;
         for (std::size_t k = 0; k < works.size(); ++k) {
             Work& work = works[k];
             step.begin(work.complete);
+            outputs.push_back(output_of(i, work, true));
             frames.push_back(
                 {work.image,
-                 step.between ? stored_[k].places[i].between.host() : work.slot.host(),
+                 outputs[k].host(),
                  {.info = work.info, .counts = counts[k], .again = work.info.left_out(), .also = {}}});
         }
         if (!step.stage->run_together(frames))
             return false;
         const double ms = ms_between(begin, SteadyClock::now()) / static_cast<double>(works.size());
         for (std::size_t k = 0; k < works.size(); ++k)
-            after_step(i, *step.stage, works[k], frames[k].output, counts[k], ms);
+            after_step(i, *step.stage, works[k], outputs[k], counts[k], ms);
         return true;
     }
 
-    /// `lane`: has the stage and its input; `into`: the output. Null: the plan's.
-    void run_step(std::size_t i, Work& work, const Lane* lane = nullptr, const Lane* into = nullptr) {
+    /// Memory for the output of step i.
+    Frame output_of(std::size_t i, const Work& work, bool in_group) const {
+        const Frame& between = plan_->steps[i].between;
+        return !between ? work.slot : in_group ? between_[i]->try_acquire() : between;
+    }
+
+    /// `place`: of a lane; empty: the plan's.
+    void run_step(std::size_t i, Work& work, const Place& place = {}, bool in_group = false) {
         HostPlan::Step& step = plan_->steps[i];
-        HostStage& stage = lane && lane->places[i].stage ? *lane->places[i].stage : *step.stage;
+        HostStage& stage = place.stage ? *place.stage : *step.stage;
         Result& result = work.result;
         auto begin = SteadyClock::now();
         if (step.conversion) {
-            const HostView converted =
-                (lane && lane->places[i].conversion ? lane->places[i].conversion : step.conversion).host();
+            const HostView converted = (place.conversion ? place.conversion : step.conversion).host();
             convert(work.image, converted, plan_->channel);
             describe_conversion(work.image.shape.type, work.info);
             work.image = converted;
@@ -380,16 +537,15 @@ private:
         }
         if (step.skipped)
             return;
-        const HostView output =
-            step.between ? (into ? into->places[i].between : step.between).host() : work.slot.host();
+        const Frame output = output_of(i, work, in_group);
         PixelCounts counts{.saturated = std::exchange(work.aged, 0)};
-        if (!lane)
+        if (!place.stage)
             step.begin(work.complete);
         std::vector<HostView> views;
         const std::size_t first = work.named;
         for (; work.named < work.also.size() && plan_->also[work.named].step == i; ++work.named)
             views.push_back(work.also[work.named].image.host());
-        stage.run(work.image, output,
+        stage.run(work.image, output.host(),
                   {.info = work.info,
                    .counts = counts,
                    .again = work.again || work.info.left_out(),
@@ -400,18 +556,19 @@ private:
     }
 
     /// Takes a stage's counts, its description of the image and its time.
-    void after_step(std::size_t i, const HostStage& stage, Work& work, const HostView& output,
+    void after_step(std::size_t i, const HostStage& stage, Work& work, const Frame& output,
                     const PixelCounts& counts, double ms) {
         Result& result = work.result;
         work.complete = work.complete && stage.warmup().done();
         const int place = static_cast<int>(i);
-        work.sources.after(place, stage.counted(), work.image.shape.type, work.info, output.shape);
+        work.sources.after(place, stage.counted(), work.image.shape.type, work.info, output.shape());
         if (work.sources.saturated == place)
             result.counts.saturated = counts.saturated;
         result.counts.undefined = counts.undefined;
         result.counts.infinite = counts.infinite;
         stage.describe(work.info);
-        work.image = output;
+        work.image = output.host();
+        work.between = output;
         result.timings.push_back({plan_->steps[i].link.type->name, ms, place});
         result.counts.windows = work.sources.windows;
     }
@@ -506,8 +663,16 @@ private:
     bool gap_ = false; ///< since the last processed frame
     Frame next_slot_;
     std::vector<Work> waiting_;
-    std::vector<Lane> lanes_, stored_; ///< per thread, per frame; made with the first waiting frames
+    std::deque<SharedGroup> groups_; ///< in progress
+    std::uint64_t groups_made_ = 0;
+    int started_ = 0; ///< frames in groups_
     std::deque<Done> done_;
+    // Of the plan, made with the first group:
+    std::vector<Part> parts_;
+    std::vector<std::unique_ptr<FrameRing>> between_; ///< per step: its images; null: it has none
+    std::mutex mutex_;                                ///< of lanes_ and the turns of parts_
+    std::vector<Lane> lanes_;                         ///< not in use
+    BackgroundThreads threads_{limit_.threads()};
 };
 
 } // namespace

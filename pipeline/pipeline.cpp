@@ -83,7 +83,7 @@ void Pipeline::start() {
                    &info);
         const std::uint64_t first = begin_at(*flow.source, flow.options.from, flow.options.from_s, info);
         if (flow.options.loop) {
-            flow.playback.loop = LoopRange{.first = first};
+            flow.playback.set_loop(LoopRange{.first = first});
             info.frames = 0; // a live source has no end
         }
         std::string note;
@@ -101,7 +101,8 @@ void Pipeline::start() {
             refuse_outside(*place_regions(wanted->regions, *picture, wanted->version()));
         {
             const std::scoped_lock lock(flow.mutex);
-            flow.status = {RunState::running, "", info};
+            flow.status = {RunState::running, "", {}};
+            flow.set_source(info);
             flow.playback.begins_at = first;
             flow.sinks.dropped_by_closed = 0;
             flow.source_params = flow.source->params();
@@ -279,7 +280,7 @@ void Pipeline::set_loop(std::optional<LoopRange> range) {
                          "; allowed: " + std::to_string(range->first) + " and later.");
     {
         const std::scoped_lock lock(impl_->mutex);
-        impl_->playback.loop = range;
+        impl_->playback.set_loop(range);
     }
     impl_->wake.notify_all();
     if (source_params().has_table() && source_params().table().find("loop"))
@@ -300,7 +301,7 @@ void Pipeline::add_sink(const std::shared_ptr<Sink>& sink) {
     {
         const std::scoped_lock lock(impl_->mutex);
         if (impl_->life == Impl::Life::started)
-            return impl_->sinks.open.push_back(sink);
+            return impl_->sinks.add({sink});
     }
     sink->close();
     Impl::refuse_sink();
@@ -310,7 +311,7 @@ void Pipeline::remove_sink(const std::shared_ptr<Sink>& sink) {
     {
         const std::scoped_lock lock(impl_->mutex);
         std::erase(impl_->sinks.to_open, sink);
-        if (std::erase(impl_->sinks.open, sink) == 0)
+        if (!impl_->sinks.remove(sink))
             return;
     }
     sink->hurry();

@@ -96,11 +96,11 @@ private:
     /// A paused file waits; a paused live source continues, only the displayed image stays. Frames from
     /// before a pending seek use no steps: its target would replace them.
     bool file_is_paused() const {
-        return playback_.paused && (playback_.steps <= 0 || playback_.seek_waits) && !flow_.live() &&
+        return playback_.paused && (playback_.steps <= 0 || playback_.seek_waits) && !flow_.live &&
                !incoming_.seek_pending();
     }
     /// While a live source is paused, its results go only to recorders.
-    bool display_frozen() const { return playback_.paused && flow_.live(); }
+    bool display_frozen() const { return playback_.paused && flow_.live; }
 
     bool submit_next() {
         const bool idle = executor_->in_flight() == 0;
@@ -246,10 +246,10 @@ private:
                     result->info.discontinuity = true;
                 result->counts = counts_of(result->info, result->counts);
                 pending_.pop_front();
-                if (!purpose.preroll)
-                    deliver(*result);
                 if (!purpose.preroll && !result->repeated)
                     refresh_tried_ = purpose.first_of_seek != 0; // a seek got the history that it requested
+                if (!purpose.preroll)
+                    deliver(*result);
                 seek_finished(purpose);
             }
         } catch (const LostFrame& error) {
@@ -278,9 +278,10 @@ private:
             playback_.sought.reset();
     }
 
-    void deliver(const Result& result) {
-        const std::optional<Result> named = named_result(result, result.chain->shown());
-        const Result& shown = named ? *named : result;
+    /// Takes the handles of the result.
+    void deliver(Result& result) {
+        std::optional<Result> named = named_result(result, result.chain->shown());
+        Result& shown = named ? *named : result;
         messages_.regions(result);
         if (!result.repeated) {
             flow_.stats.record(result, playback_.timed(result));
@@ -289,7 +290,7 @@ private:
         }
         if (result.repeated || !display_frozen()) {
             last_raw_ = result.raw;
-            flow_.mailbox.post(shown);
+            flow_.mailbox.post(std::move(shown));
         }
     }
 

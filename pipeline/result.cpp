@@ -60,12 +60,11 @@ std::string grey_channel_of(const Result& result) {
 }
 
 void Mailbox::post(Result result) {
-    Result old; // released after the lock
     {
         const std::scoped_lock lock(mutex_);
         if (fresh_)
             ++replaced_;
-        old = std::exchange(newest_, std::move(result));
+        std::swap(newest_, result); // the old one is released after the lock
         fresh_ = true;
     }
     if (notify_)

@@ -127,6 +127,7 @@ void Stats::start() {
     counts_ = {};
     motion_ = {};
     newest_ = {};
+    chain_.reset();
     copied_.clear();
     lost_reasons_.clear();
     *clock_ = {};
@@ -193,14 +194,37 @@ void Stats::record(const Result& result, bool with_latency) {
     counts_.add(result.counts, result.warming_up(), result.info.sequence);
     if (result.info.motion)
         motion_.add(*result.info.motion);
-    newest_ = {result.info.assumed,     result.exposure, result.quantity,
-               grey_channel_of(result), result.warmup,   result.notes};
+    newest_.assumed = result.info.assumed;
+    newest_.exposure = result.exposure;
+    newest_.warmup = result.warmup;
+    if (newest_.notes != result.notes)
+        newest_.notes = result.notes;
+    // texts: equal for all results of a chain
+    if (chain_ != result.chain || newest_to_grey_ != result.to_grey) {
+        chain_ = result.chain;
+        newest_to_grey_ = result.to_grey;
+        newest_.quantity = result.quantity;
+        newest_.channel = grey_channel_of(result);
+    }
     if (!result.timings.empty() || !result.device_image) // on a device only some frames are timed
         record_timings(result.timings);
 }
 
 /// Steps that are still at the same place in the chain keep their sums.
 void Stats::record_timings(const Timings& timings) {
+    const auto add = [](Sum& sum, double ms) {
+        sum.last = ms;
+        sum.total += ms;
+        ++sum.count;
+    };
+    if (std::equal(timings.begin(), timings.end(), sums_.begin(), sums_.end(),
+                   [](const StageTiming& timing, const Sum& sum) {
+                       return timing.name == sum.name && timing.stage == sum.stage;
+                   })) {
+        for (std::size_t i = 0; i < sums_.size(); ++i)
+            add(sums_[i], timings[i].ms);
+        return;
+    }
     std::vector<Sum> next;
     for (const StageTiming& timing : timings) {
         const auto same = [&](const auto& step) {
@@ -213,9 +237,7 @@ void Stats::record_timings(const Timings& timings) {
         Sum sum = old != sums_.end()
                       ? *old
                       : Sum{.name = timing.name, .stage = timing.stage, .occurrence = occurrence};
-        sum.last = timing.ms;
-        sum.total += timing.ms;
-        ++sum.count;
+        add(sum, timing.ms);
         next.push_back(sum);
     }
     sums_ = std::move(next);

@@ -227,6 +227,8 @@ private:
     CountHistory counts_;
     MotionHistory motion_;
     ResultFacts newest_;
+    std::shared_ptr<const Chain> chain_; ///< of newest_
+    bool newest_to_grey_ = false;
     std::string display_path_;
     std::vector<CopyCount> copied_, lost_reasons_;
     std::unique_ptr<ClockWatch> clock_;

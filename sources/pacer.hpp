@@ -29,6 +29,8 @@ public:
 
     /// True when the next frame is due; waits at most `patience`.
     bool wait(double rate, std::chrono::milliseconds patience = std::chrono::milliseconds(50)) {
+        if (started_ && !paced(rate))
+            return true;
         const auto now = SteadyClock::now();
         const auto rest = until_due(rate, now);
         if (rest <= std::chrono::nanoseconds(0))
@@ -43,7 +45,7 @@ public:
             start_ = now;
             started_ = true;
         }
-        if (rate <= 0 || speed_ <= 0 || unpaced_ > 0)
+        if (!paced(rate))
             return {};
         rate *= speed_;
         auto due = start_ + std::chrono::nanoseconds(std::llround(elapsed_ns_));
@@ -77,6 +79,8 @@ public:
     std::int64_t take(double rate) { return take(rate, rate); }
 
 private:
+    bool paced(double rate) const { return rate > 0 && speed_ > 0 && unpaced_ == 0; }
+
     static constexpr double kEnd = 0x1p61; ///< of a schedule: 73 years
     /// Keeps sums of two times within the range of ns.
     static double within(double ns) { return std::min(ns, kEnd); }

@@ -37,6 +37,7 @@ void Edits::publish(const std::function<void(EditState&)>& change) {
     const std::scoped_lock lock(mutex_);
     version_ = std::max(version_, made->version());
     pending_.push_back(made);
+    any_pending_ = true;
     wanted_ = std::move(made);
 }
 
@@ -75,14 +76,18 @@ void Edits::apply_all() {
     const std::scoped_lock lock(mutex_);
     applied_ = wanted_;
     pending_.clear();
+    any_pending_ = false;
 }
 
 std::shared_ptr<const EditState> Edits::take() {
+    if (!any_pending_)
+        return nullptr;
     const std::scoped_lock lock(mutex_);
     if (pending_.empty())
         return nullptr;
     std::shared_ptr<const EditState> next = std::move(pending_.front());
     pending_.pop_front();
+    any_pending_ = !pending_.empty();
     return next;
 }
 
@@ -118,7 +123,7 @@ void open_sinks(Flow& flow, const StreamInfo& stream) {
         throw;
     }
     const std::scoped_lock lock(flow.mutex);
-    flow.sinks.open.insert(flow.sinks.open.end(), waiting.begin(), waiting.end());
+    flow.sinks.add(waiting);
 }
 
 bool wants_host(Flow& flow) {
@@ -131,7 +136,7 @@ void close_sinks(Flow& flow) {
     std::vector<std::shared_ptr<Sink>> sinks;
     {
         const std::scoped_lock lock(flow.mutex);
-        sinks.swap(flow.sinks.open);
+        sinks = flow.sinks.remove_all();
     }
     for (const auto& sink : sinks)
         flow.close_sink(*sink);
@@ -140,6 +145,8 @@ void close_sinks(Flow& flow) {
 namespace {
 
 std::vector<std::shared_ptr<Sink>> current_sinks(const Flow& flow) {
+    if (!flow.sinks.any)
+        return {};
     const std::scoped_lock lock(flow.mutex);
     return flow.sinks.open;
 }
@@ -157,8 +164,8 @@ bool push(Flow& flow, Sink& sink, const Result& result, bool may_wait) {
 void remove_sink(Flow& flow, const std::shared_ptr<Sink>& sink) {
     {
         const std::scoped_lock lock(flow.mutex);
-        if (std::erase(flow.sinks.open, sink) == 0)
-            return; // removed by another thread, which closes it
+        if (!flow.sinks.remove(sink))
+            return;
     }
     flow.close_sink(*sink);
 }
@@ -172,7 +179,9 @@ bool want_host_image(const Flow& flow) {
 }
 
 void push_to_sinks(Flow& flow, const Result& result, const Result& shown) {
-    const bool may_wait = !flow.live();
+    if (!flow.sinks.any)
+        return;
+    const bool may_wait = !flow.live;
     std::vector<std::shared_ptr<Sink>> broken;
     {
         const std::scoped_lock delivering(flow.sinks.delivery);

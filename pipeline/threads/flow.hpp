@@ -94,6 +94,7 @@ private:
     mutable std::mutex mutex_;
     std::shared_ptr<const EditState> wanted_, applied_;
     std::deque<std::shared_ptr<const EditState>> pending_; ///< edits after applied_, up to wanted_
+    std::atomic<bool> any_pending_{false};                 ///< read for each frame without the mutex
     std::uint64_t version_ = 0;
     std::deque<RefusedEdit> refused_;
 };
@@ -110,8 +111,13 @@ struct Playback {
     std::optional<std::uint64_t> sought; ///< Pipeline::sought()
     std::uint64_t seeks = 0;             ///< number of requested seeks
     SeekFailure failure;
-    std::optional<LoopRange> loop;
+    std::optional<LoopRange> loop;  ///< set by set_loop()
+    std::atomic<bool> loops{false}; ///< there is one: read for each frame without the mutex
 
+    void set_loop(std::optional<LoopRange> range) {
+        loop = range;
+        loops = loop.has_value();
+    }
     /// True if the result's delay counts: it is new, and did not wait during a pause.
     bool timed(const Result& result) const {
         return !result.repeated && !paused && result.info.arrival >= resumed.load();
@@ -145,6 +151,31 @@ struct Sinks {
     std::mutex delivery;
     std::vector<std::shared_ptr<Sink>> open, to_open; ///< to_open: added before start()
     std::uint64_t dropped_by_closed = 0;
+    /// One is open; one of them stores results. Read for each frame without the mutex: a sink gets the frames
+    /// that are submitted after it was added.
+    std::atomic<bool> any{false}, record{false};
+
+    void add(const std::vector<std::shared_ptr<Sink>>& more) {
+        open.insert(open.end(), more.begin(), more.end());
+        changed();
+    }
+    /// False: it was removed by another thread, which closes it.
+    bool remove(const std::shared_ptr<Sink>& sink) {
+        const bool found = std::erase(open, sink) > 0;
+        changed();
+        return found;
+    }
+    std::vector<std::shared_ptr<Sink>> remove_all() {
+        auto all = std::exchange(open, {});
+        changed();
+        return all;
+    }
+
+private:
+    void changed() {
+        any = !open.empty();
+        record = std::any_of(open.begin(), open.end(), [](const auto& sink) { return sink->records(); });
+    }
 };
 
 struct Flow {
@@ -182,6 +213,17 @@ struct Flow {
     std::shared_ptr<SlotMemory> slot_memory;
     std::shared_ptr<FrameRing> ring;
 
+    // Facts of status.source, read for each frame without the mutex.
+    std::atomic<bool> live{false}, patient{false}; ///< SourceInfo
+    std::atomic<bool> own_clock{false};            ///< capture times are from the source's clock
+    /// Requires the mutex.
+    void set_source(const SourceInfo& info) {
+        status.source = info;
+        live = info.live;
+        patient = info.patient;
+        own_clock = !info.clock.empty();
+    }
+
     void set_um_of_raw(double um) {
         const std::scoped_lock lock(mutex);
         um_per_source_px = um;
@@ -190,23 +232,13 @@ struct Flow {
         const std::scoped_lock lock(mutex);
         return um_per_source_px > 0 ? um_per_source_px : status.source.um_per_px;
     }
-    template <class T> T of_source(T SourceInfo::*fact) const {
+    double source_rate() const {
         const std::scoped_lock lock(mutex);
-        return status.source.*fact;
+        return status.source.rate;
     }
-    bool live() const { return of_source(&SourceInfo::live); }
-    bool patient() const { return of_source(&SourceInfo::patient); }
-    bool own_clock() const { ///< capture times are from the source's clock
-        const std::scoped_lock lock(mutex);
-        return !status.source.clock.empty();
-    }
-    bool records() const { ///< a sink stores results
-        const std::scoped_lock lock(mutex);
-        return std::any_of(sinks.open.begin(), sinks.open.end(),
-                           [](const auto& sink) { return sink->records(); });
-    }
-    double source_rate() const { return of_source(&SourceInfo::rate); }
     std::optional<LoopRange> looped() const {
+        if (!playback.loops)
+            return std::nullopt;
         const std::scoped_lock lock(mutex);
         return playback.loop;
     }

@@ -22,7 +22,7 @@ public:
 
     Frame acquire(const Shape& shape) override {
         check_shape(shape, "The frame from the source");
-        const bool live = flow_.live();
+        const bool live = flow_.live;
         const bool room = provide(shape, 0);
         Frame frame = room ? ring_->try_acquire() : Frame();
         if (!frame && live) {
@@ -53,10 +53,10 @@ public:
         frame.info().discontinuity = std::exchange(discontinuity_, false);
         if (ExposureOrigin& origin = frame.info().exposure_origin;
             origin == ExposureOrigin::unknown && std::isfinite(frame.info().exposure_ms))
-            origin = flow_.live() ? ExposureOrigin::camera : ExposureOrigin::file;
+            origin = flow_.live ? ExposureOrigin::camera : ExposureOrigin::file;
         flow_.stats.acquisition.tick(frame.info().arrival);
         position_ = frame.info().position;
-        if (flow_.own_clock())
+        if (flow_.own_clock)
             flow_.stats.arrived(frame.info());
         Queued next{.frame = std::move(frame),
                     .epoch = flow_.playback.epoch,
@@ -84,7 +84,7 @@ public:
     void lost(std::uint64_t frames, std::string_view why) override {
         if (preroll()) // between two hidden frames, or before the seek target
             return;
-        if (flow_.live())
+        if (flow_.live)
             flow_.stats.lost(frames, why);
         else // a later seek may discard the place where they were lost
             lost_ += frames;
@@ -141,7 +141,7 @@ private:
     bool provide(const Shape& shape, int more) {
         if (ring_ && ring_->shape() == shape && more <= spare_)
             return true;
-        if (ring_ && !room_for_another_ring(flow_.live()))
+        if (ring_ && !room_for_another_ring(flow_.live))
             return false;
         renew(shape, more);
         return true;

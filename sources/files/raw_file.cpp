@@ -30,6 +30,7 @@ void RawStream::open(const std::string& path) {
 void RawStream::close() {
     file_.reset();
     begun_.clear();
+    buffer_.clear();
     regular_ = false;
     at_ = 0;
 }
@@ -44,6 +45,7 @@ std::uint64_t RawStream::size() const {
 
 bool RawStream::seek(std::uint64_t byte) {
     at_ = byte;
+    buffer_.clear();
     return regular_;
 }
 
@@ -114,13 +116,14 @@ std::size_t RawStream::read_rows(HostView view, Band rows, std::uint64_t frame) 
     const std::size_t first = static_cast<std::size_t>(rows.begin) * row;
     const std::size_t last = static_cast<std::size_t>(rows.end) * row;
     std::size_t done = first;
-    std::array<iovec, 256> parts{};
+    std::array<iovec, 256> parts; // NOLINT(cppcoreguidelines-pro-type-member-init): `count` of them are set
     while (done < last) {
         std::size_t count = 0;
         for (std::size_t at = done; at < last && count < parts.size(); ++count) {
             const std::size_t begun = at % row;
-            parts[count] = {view.row(static_cast<int>(at / row)) + begun, row - begun};
-            at += row - begun;
+            const std::size_t length = view.pitch == row ? last - at : row - begun; // without gaps
+            parts[count] = {view.row(static_cast<int>(at / row)) + begun, length};
+            at += length;
         }
         const ssize_t got =
             ::preadv(descriptor(), parts.data(), static_cast<int>(count), static_cast<off_t>(frame + done));
@@ -137,10 +140,18 @@ std::size_t RawStream::read_rows(HostView view, Band rows, std::uint64_t frame) 
 
 std::size_t RawStream::read_together(std::span<const HostView> frames) {
     const std::size_t bytes = frames.front().shape.bytes();
+    if (bytes <= kSmallBytes) {
+        const std::uint64_t begin = at_;
+        const auto end = std::find_if(frames.begin(), frames.end(),
+                                      [&](const HostView& frame) { return read_small(frame) < bytes; });
+        const auto count = static_cast<std::size_t>(end - frames.begin());
+        at_ = begin + count * bytes;
+        return count;
+    }
     std::vector<std::size_t> got(frames.size());
     const int count = static_cast<int>(frames.size());
     readers_.run([&] {
-        run_bands(count, std::min({count, kMostThreads, parallel_threads()}), [&](int index, int) {
+        run_bands(count, std::min({count, threads_, parallel_threads()}), [&](int index, int) {
             const auto i = static_cast<std::size_t>(index);
             got[i] = read_rows(frames[i], {0, frames[i].shape.height}, at_ + i * bytes);
         });
@@ -149,6 +160,26 @@ std::size_t RawStream::read_together(std::span<const HostView> frames) {
         std::find_if(got.begin(), got.end(), [bytes](std::size_t n) { return n < bytes; }) - got.begin());
     at_ += whole * bytes;
     return whole;
+}
+
+std::size_t RawStream::read_small(HostView view) {
+    constexpr std::size_t kBuffer = std::size_t{1} << 16; // stays in the cache
+    const std::size_t bytes = view.shape.bytes(), row = view.shape.row_bytes();
+    if (at_ < buffered_from_ || at_ + bytes > buffered_from_ + buffer_.size()) {
+        buffer_.resize(kBuffer);
+        buffered_from_ = at_;
+        std::size_t got = 0;
+        while (const std::size_t more = read_some(buffer_.data() + got, kBuffer - got))
+            got += more;
+        buffer_.resize(got);
+        at_ = buffered_from_;
+    }
+    const std::byte* from = buffer_.data() + (at_ - buffered_from_);
+    const std::size_t total = std::min(bytes, buffer_.size() - (at_ - buffered_from_));
+    for (std::size_t done = 0, y = 0; done < total; done += row, ++y)
+        std::memcpy(view.row(static_cast<int>(y)), from + done, std::min(row, total - done));
+    at_ += total;
+    return total;
 }
 
 std::optional<std::size_t> RawStream::read(HostView view) {
@@ -161,6 +192,8 @@ std::optional<std::size_t> RawStream::read(HostView view) {
                 std::memmove(view.row(y), view.data + static_cast<std::size_t>(y) * row, row);
         return total;
     }
+    if (view.shape.bytes() <= kSmallBytes)
+        return read_small(view);
     const int most = static_cast<int>(std::min<std::size_t>(view.shape.bytes() / kLeastBytes, kMostThreads));
     const int bands = std::clamp(most, 1, parallel_threads());
     std::array<std::size_t, kMostThreads> got{};

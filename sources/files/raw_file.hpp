@@ -6,6 +6,7 @@
 #include "files/recorded.hpp"
 #include "pipeline/frame.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
@@ -46,14 +47,21 @@ private:
     std::size_t read_rows(HostView view, Band rows, std::uint64_t frame) const;
     [[noreturn]] void cannot_read() const; ///< throws the reason in errno
 
-    static constexpr int kMostThreads = 4; ///< that read at once, an estimate
+    /// read() of a small frame of a regular file, from a buffer of several.
+    std::size_t read_small(HostView view);
 
-    FewThreads readers_{kMostThreads};
+    static constexpr std::size_t kSmallBytes = std::size_t{1} << 13; ///< of a frame, an estimate
+    static constexpr int kMostThreads = 4; ///< that read one frame at once, an estimate
+
+    const int threads_ = std::clamp(parallel_threads() / 2, 2, 8); ///< that read several frames at once
+    FewThreads readers_{threads_};
     std::string path_;
     InputFile file_; ///< only used to close it: it would wait for a pipe, and does not retry after a signal
     std::vector<std::byte> begun_; ///< partial frame from a pipe
     bool regular_ = false;
-    std::uint64_t at_ = 0; ///< of a regular file: the next byte
+    std::uint64_t at_ = 0;            ///< of a regular file: the next byte
+    std::vector<std::byte> buffer_;   ///< of a regular file, for small frames
+    std::uint64_t buffered_from_ = 0; ///< place of the buffer in the file
 };
 
 // Metadata of a headerless file, from a JSON file next to it.

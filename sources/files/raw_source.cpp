@@ -191,7 +191,8 @@ public:
         pacer_.set_speed(options.speed);
         if (!pacer_.wait(pace()))
             return Status::idle;
-        if (ahead_.empty() && (options.speed <= 0 || pace() <= 0))
+        if (const double rate = options.speed > 0 ? pace() * options.speed : 0;
+            ahead_.empty() && (rate <= 0 || rate >= kFast))
             read_ahead(port);
         Frame frame = ahead_.empty() ? port.acquire(shape_) : std::move(ahead_.front());
         if (!frame)
@@ -216,7 +217,8 @@ public:
         make_frame(frame.host());
         frame.info().position = in_pass_++;
         const Recorded& recorded = sidecar_.next();
-        invalid_values_.log(path_ + ".jsonl", sidecar_.file().doubts());
+        if (sidecar_.is_open())
+            invalid_values_.log(path_ + ".jsonl", sidecar_.file().doubts());
         clock_.stamp(frame.info(), recorded, port, pacer_, options.rate, pace());
         if (!stream_.regular()) // a pipe has no place to return to
             frame.info().film_ns.reset();
@@ -306,21 +308,25 @@ private:
         return stream_.read(std::span(bytes_));
     }
 
-    /// Small frames of a file that is played as fast as possible are read several at a time: one thread
-    /// copies fewer bytes a second than a chain can process.
+    static constexpr double kFast = 10000; ///< frames/s
+
+    /// Small frames of a file that is played fast are read several at a time: one thread copies fewer bytes a
+    /// second than a chain can process.
     void read_ahead(FramePort& port) {
-        constexpr std::size_t kMostBytes = std::size_t{1} << 20, kMostFrames = 8;
+        constexpr std::size_t kMostBytes = std::size_t{1} << 21, kMostFrames = 32;
         const std::size_t most = std::min(kMostBytes / frame_bytes_, kMostFrames);
         if (!stream_.regular() || !direct() || most < 2)
             return;
         const std::shared_ptr<FrameRing> ring = port.ring(shape_, 0);
+        std::vector<Frame> frames =
+            ring ? ring->try_acquire(static_cast<int>(most), kMinSlots) : std::vector<Frame>();
+        if (frames.empty())
+            return;
         std::vector<HostView> views;
-        while (ring && ahead_.size() < most && ring->free_slots() > kMinSlots)
-            if (Frame frame = ring->try_acquire()) {
-                views.push_back(frame.host());
-                ahead_.push_back(std::move(frame));
-            }
-        ahead_.resize(views.empty() ? 0 : stream_.read_together(views));
+        for (const Frame& frame : frames)
+            views.push_back(frame.host());
+        frames.resize(stream_.read_together(views));
+        ahead_.assign(std::move_iterator(frames.begin()), std::move_iterator(frames.end()));
     }
 
     std::span<const std::byte> after_mark() const {

@@ -102,6 +102,7 @@ void SaturatedAges::advance(int y, const std::byte* newest, std::optional<double
         using T = decltype(zero);
         const T* const samples = reinterpret_cast<const T*>(newest);
         const auto limit = threshold ? static_cast<T>(*threshold) : T{};
+        const bool any = threshold && count_at_least(samples, shape_.width, limit) > 0;
         for (int x = 0; x < shape_.width; x += kBlock, ++oldest) {
             const int width = std::min(kBlock, shape_.width - x);
             std::uint16_t* const ages = ages_.data() + first_pixel(y) + x;
@@ -110,7 +111,7 @@ void SaturatedAges::advance(int y, const std::byte* newest, std::optional<double
                     ages[i] = static_cast<std::uint16_t>(ages[i] - (ages[i] != 0));
                 --*oldest;
             }
-            if (threshold && count_at_least(samples + x, width, limit) > 0) {
+            if (any && count_at_least(samples + x, width, limit) > 0) {
                 take_in(samples + x, width, limit, window_, ages);
                 *oldest = std::max(*oldest, window_);
             }

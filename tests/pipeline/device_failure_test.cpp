@@ -114,7 +114,7 @@ std::shared_ptr<test::WatchingSink> run_to_the_end(Flow& flow, std::unique_ptr<E
     flow.slot_memory = executor->slot_memory();
     const auto sink = std::make_shared<test::WatchingSink>();
     if (with_sink)
-        flow.sinks.open.push_back(sink);
+        flow.sinks.add({sink});
     executor->set_chain(flow.edits.applied()->chain, 0);
     std::thread processing(
         [&flow, made = std::move(executor)]() mutable { process_frames(flow, std::move(made)); });
@@ -201,7 +201,7 @@ TEST(DeviceFailure, ResultsAreDownloadedOnlyIfTheyAreRead) {
             };
             const std::unique_ptr<Flow> flow = make_flow();
             flow->viewer_wants_host = viewer;
-            flow->sinks.open.push_back(std::make_shared<Sink>(reads));
+            flow->sinks.add({std::make_shared<Sink>(reads)});
             std::atomic<int> downloads{0};
             run_to_the_end(*flow, std::make_unique<AskedExecutor>(downloads), false);
             EXPECT_EQ(downloads, viewer || reads ? static_cast<int>(kFrames) : 0) << viewer << reads;
@@ -257,7 +257,7 @@ TEST(DeviceFailure, AWrongNameInAnEditIsNoDeviceFailure) {
             if (!std::exchange(asked, true))
                 flow->edits.edit([&](Chain& next) { next = std::move(chain); });
         };
-        flow->sinks.open.push_back(sink);
+        flow->sinks.add({sink});
         run_to_the_end(*flow, std::make_unique<AskedExecutor>(downloads), false);
         EXPECT_EQ(sink->count(), kFrames);
         EXPECT_EQ(flow->stats.failed, 0U);

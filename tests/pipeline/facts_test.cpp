@@ -1,5 +1,6 @@
 // Facts about frames in the running pipeline: saturation, lossy codecs, grey channels, the origin of the
 // exposure, and the reason for the end of a run.
+#include "pipeline/results_of_chain.hpp"
 #include "tests/support/contrast_reference.hpp"
 #include "tests/support/running.hpp"
 
@@ -189,6 +190,34 @@ TEST(Facts, TheOriginOfAnExposureIsTheSourcesKind) {
     Pipeline pipeline(test::file_of(2), chain_of("speckle"), options());
     pipeline.start();
     EXPECT_EQ(last_of(pipeline).exposure.origin, ExposureOrigin::assumed);
+}
+
+TEST(Facts, ResultsOfAChainHaveItsQuantityAndExposure) {
+    for (const char* chain :
+         {"none", "speckle", "speckle:exposure=7", "speckle:output=contrast",
+          "speckle:output=contrast2 | flow:exposure=3", "temporal:output=tau | gaussian"}) {
+        const auto made = std::make_shared<const Chain>(settled(chain_from_text(chain)));
+        const ResultsOfChain results(made);
+        for (const double ms : {std::nan(""), 2.5})
+            for (const int summed : {1, 4}) {
+                FrameInfo info;
+                info.sequence = 9;
+                info.exposure_ms = ms;
+                info.exposure_origin = std::isnan(ms) ? ExposureOrigin::unknown : ExposureOrigin::file;
+                info.summed = summed;
+                Result result;
+                results.describe(result, info, 5);
+                const Exposure used = exposure_used(*made, info);
+                EXPECT_EQ(result.exposure.origin, used.origin) << chain;
+                EXPECT_TRUE(result.exposure.ms == used.ms ||
+                            (std::isnan(result.exposure.ms) && std::isnan(used.ms)))
+                    << chain;
+                EXPECT_EQ(result.quantity, made->quantity()) << chain;
+                EXPECT_EQ(result.chain, made);
+                EXPECT_EQ(result.info.sequence, 9U);
+                EXPECT_EQ(result.info.version, 5U);
+            }
+    }
 }
 
 } // namespace specklescope::facts_test

@@ -139,8 +139,9 @@ TEST(FrameRing, HandlesOutliveTheRingAndTheLastFreesTheMemory) {
     EXPECT_EQ(memory->blocks, 0);
 }
 
-TEST(FrameRing, TheSlotReleasedLastIsReusedFirst) {
-    FrameRing ring(kOdd, 5, host_memory());
+TEST(FrameRing, TheSlotReleasedLastIsReusedFirstAndSmallOnesTakeTurns) {
+    constexpr Shape kLarge{1024, 513, 1, PixelType::u8};
+    FrameRing ring(kLarge, 5, host_memory());
     std::vector<Frame> frames;
     for (int i = 0; i < 5; ++i)
         frames.push_back(ring.try_acquire());
@@ -151,6 +152,32 @@ TEST(FrameRing, TheSlotReleasedLastIsReusedFirst) {
         frames[last] = ring.try_acquire();
         EXPECT_EQ(frames[last].host().data, data);
         frames[1] = ring.try_acquire();
+    }
+
+    FrameRing small({1024, 512, 1, PixelType::u8}, 5, host_memory());
+    Frame last = small.try_acquire();
+    for (int i = 1; i < 23; ++i) {
+        Frame next = small.try_acquire();
+        EXPECT_EQ(next.follows(last), i % 5 != 0) << i;
+        EXPECT_EQ(next.follows(last), next.host().data == last.host().row(512)) << i;
+        last = std::move(next);
+    }
+    EXPECT_FALSE(FrameRing({1024, 512, 1, PixelType::u8}, 5, host_memory()).try_acquire().follows(last));
+}
+
+TEST(FrameRing, SeveralFramesLeaveSomeFree) {
+    for (const int free : {0, 1, 4, 5, 9}) {
+        FrameRing ring(kOdd, 9, host_memory());
+        const std::vector<Frame> held = ring.try_acquire(9 - free, 0);
+        ASSERT_EQ(held.size(), 9U - static_cast<unsigned>(free));
+        const std::vector<Frame> more = ring.try_acquire(3, 2);
+        EXPECT_EQ(static_cast<int>(more.size()), std::clamp(free - 2, 0, 3)) << free;
+        std::set<const std::byte*> places;
+        for (const std::vector<Frame>* frames : {&held, &more})
+            for (const Frame& frame : *frames)
+                places.insert(frame.host().data);
+        EXPECT_EQ(places.size(), held.size() + more.size());
+        EXPECT_EQ(ring.free_slots(), free - static_cast<int>(more.size()));
     }
 }
 

@@ -1,4 +1,6 @@
-// Parallel bands: each runs once, no slot is used twice at a time, exceptions are rethrown.
+// Parallel bands: each runs once, no slot is used twice at a time, exceptions are rethrown. Functions in the
+// background: each runs once, before their threads are destroyed.
+#include "base/background_threads.hpp"
 #include "base/error.hpp"
 #include "base/parallel.hpp"
 
@@ -51,6 +53,23 @@ TEST(Parallel, LimitsNest) {
         EXPECT_GE(parallel_threads(), 1);
     }
     EXPECT_EQ(parallel_threads(), 1);
+}
+
+TEST(BackgroundThreads, EveryFunctionOnceAlsoThoseStartedByOthers) {
+    std::atomic<int> first{0}, second{0}, bands{0};
+    {
+        BackgroundThreads threads(4);
+        for (int i = 0; i < 50; ++i)
+            threads.start([&] {
+                ++first;
+                threads.start([&] { ++second; });
+                run_bands(3, 2, [&](int, int) { ++bands; });
+            });
+        threads.run([&] { run_bands(5, 4, [&](int, int) { ++bands; }); });
+    }
+    EXPECT_EQ(first, 50);
+    EXPECT_EQ(second, 50);
+    EXPECT_EQ(bands, 155);
 }
 
 } // namespace specklescope::test::parallel_test

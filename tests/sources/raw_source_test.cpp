@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 
 namespace specklescope::test::raw_source_test {
@@ -132,24 +133,49 @@ TEST_F(RawSource, ATruncatedLastFrameIsReportedAfterTheOthers) {
     EXPECT_EQ(source->next(port), Source::Status::end); // reported once
 }
 
-/// With enough slots, several frames are read at a time.
+/// With enough slots, several frames are read at a time: small ones through a buffer, larger ones in
+/// parallel, with and without gaps between the rows of a slot.
 TEST_F(RawSource, FramesReadAheadComeInOrderAndNotAfterASeek) {
-    const std::string bytes = bytes_0_to(21 * 12 + 5);
-    const auto source = make_source(write("many.raw", bytes) + "?width=4&height=3", {});
-    EXPECT_EQ(source->open().frames, 21U);
+    for (const auto& [width, height] :
+         {std::pair{4, 3}, std::pair{61, 65}, std::pair{64, 192}, std::pair{127, 129}}) {
+        const auto size = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
+        std::string bytes(21 * size + 5, '\0');
+        for (std::size_t i = 0; i < bytes.size(); ++i)
+            bytes[i] = static_cast<char>(i / 251 + i);
+        const auto source = make_source(write("many.raw", bytes) + "?width=" + std::to_string(width) +
+                                            "&height=" + std::to_string(height),
+                                        {});
+        EXPECT_EQ(source->open().frames, 21U);
+        TestPort port;
+        port.slots = 20;
+        ASSERT_TRUE(read_frames(*source, port, 3));
+        source->seek(14, 0);
+        ASSERT_TRUE(read_frames(*source, port, 5));
+        source->seek(1, 0);
+        EXPECT_THROW(read_frames(*source, port), RunError) << "the cut end was not noticed";
+        ASSERT_EQ(port.frames.size(), 25U);
+        for (std::size_t i = 0; i < port.frames.size(); ++i) {
+            const std::size_t frame = i < 3 ? i : i < 5 ? i + 11 : i - 4;
+            EXPECT_EQ(port.frames[i].info.position, frame);
+            EXPECT_EQ(pixels(port.frames[i]), bytes.substr(frame * size, size)) << width << " " << i;
+        }
+    }
+}
+
+/// A frame that is written while the file is played comes whole.
+TEST_F(RawSource, AFrameThatIsAddedLaterIsRead) {
+    const std::string bytes = bytes_0_to(5 * 12);
+    const std::string path = write("growing.raw", bytes.substr(0, 3 * 12));
+    const auto source = make_source(path + "?width=4&height=3", {});
+    (void)source->open();
     TestPort port;
     port.slots = 20;
     ASSERT_TRUE(read_frames(*source, port, 3));
-    source->seek(14, 0);
+    std::ofstream(path, std::ios::binary | std::ios::app) << bytes.substr(3 * 12);
     ASSERT_TRUE(read_frames(*source, port, 5));
-    source->seek(1, 0);
-    EXPECT_THROW(read_frames(*source, port), RunError) << "the cut end was not noticed";
-    ASSERT_EQ(port.frames.size(), 25U);
-    for (std::size_t i = 0; i < port.frames.size(); ++i) {
-        const std::size_t frame = i < 3 ? i : i < 5 ? i + 11 : i - 4;
-        EXPECT_EQ(port.frames[i].info.position, frame);
-        EXPECT_EQ(pixels(port.frames[i]), bytes.substr(frame * 12, 12)) << i;
-    }
+    ASSERT_EQ(port.frames.size(), 5U);
+    for (std::size_t i = 0; i < 5; ++i)
+        EXPECT_EQ(pixels(port.frames[i]), bytes.substr(i * 12, 12)) << i;
 }
 
 TEST_F(RawSource, LoopContinuesWithWholeFrames) {
@@ -189,7 +215,7 @@ TEST_F(RawSource, ALoopWithoutAWholeFrameEnds) {
     ASSERT_TRUE(read_frames(*source, port, 3));
     std::filesystem::resize_file(path, 5);
     EXPECT_THROW(read_frames(*source, port), RunError);
-    EXPECT_EQ(port.frames.size(), 3U);
+    EXPECT_EQ(port.frames.size(), 4U) << "the second frame was read with the first";
     EXPECT_EQ(source->next(port), Source::Status::end);
 }
 

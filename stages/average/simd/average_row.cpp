@@ -66,11 +66,13 @@ void take_odd(const AverageRow& row, const float* newest, const float* leave) {
     *row.irregular = any != 0 ? 1 : 0;
 }
 
-template <bool Regular, bool Leaves>
-void add_reals(const AverageRow& row, const float* HWY_RESTRICT newest, float* HWY_RESTRICT slot) {
+/// Writes the means, too: right where all samples of the window are finite.
+template <bool Regular, bool Leaves> void add_reals(const AverageRow& row, const float* HWY_RESTRICT newest,
+                                                    float* HWY_RESTRICT slot, float* HWY_RESTRICT output) {
     double* const HWY_RESTRICT high = row.high;
     double* const HWY_RESTRICT low = row.low;
     const int count = row.samples;
+    const double part = 1.0 / row.step.held;
     for (int x = 0; x < count; ++x) {
         LongSum sum{high[x], low[x]};
         sum.add(Regular ? static_cast<double>(newest[x]) : number_of(newest[x]));
@@ -79,17 +81,25 @@ void add_reals(const AverageRow& row, const float* HWY_RESTRICT newest, float* H
         slot[x] = newest[x];
         high[x] = sum.high;
         low[x] = sum.low;
+        output[x] = static_cast<float>(sum.value() * part);
     }
 }
 
-template <bool Regular> void add_reals(const AverageRow& row, const float* newest, float* slot) {
+template <bool Regular>
+void add_reals(const AverageRow& row, const float* newest, float* slot, float* output) {
     if (row.step.leaves)
-        add_reals<Regular, true>(row, newest, slot);
+        add_reals<Regular, true>(row, newest, slot, output);
     else
-        add_reals<Regular, false>(row, newest, slot);
+        add_reals<Regular, false>(row, newest, slot, output);
 }
 
-void take_reals(const AverageRow& row, const float* newest) {
+void write_means(const AverageRow& row, float* output) {
+    const double part = 1.0 / row.step.held;
+    for (int x = 0; x < row.samples; ++x)
+        output[x] = static_cast<float>(LongSum{row.high[x], row.low[x]}.value() * part);
+}
+
+void take_reals(const AverageRow& row, const float* newest, float* output) {
     float* const slot = slot_of<float>(row, row.step.slot);
     if (row.step.first)
         *row.irregular = 0;
@@ -100,25 +110,22 @@ void take_reals(const AverageRow& row, const float* newest) {
         std::copy_n(newest, row.samples, slot);
         for (int x = 0; x < row.samples; ++x)
             resum(row, x);
-        return;
+        write_means(row, output);
+    } else if (regular) {
+        add_reals<true>(row, newest, slot, output);
+    } else {
+        add_reals<false>(row, newest, slot, output);
     }
-    if (regular)
-        add_reals<true>(row, newest, slot);
-    else
-        add_reals<false>(row, newest, slot);
 }
 
 void window_of_reals(const AverageRow& row, const float* newest, float* output) {
     if (row.step.take)
-        take_reals(row, newest);
-    const double held = row.step.held;
-    if (!*row.irregular) {
+        take_reals(row, newest, output);
+    else
+        write_means(row, output);
+    if (*row.irregular)
         for (int x = 0; x < row.samples; ++x)
-            output[x] = static_cast<float>(LongSum{row.high[x], row.low[x]}.value() / held);
-        return;
-    }
-    for (int x = 0; x < row.samples; ++x)
-        output[x] = static_cast<float>(window_mean({row.high[x], row.low[x]}, row.odd[x], row.step.held));
+            output[x] = static_cast<float>(window_mean({row.high[x], row.low[x]}, row.odd[x], row.step.held));
 }
 
 /// For rows whose samples are all finite.

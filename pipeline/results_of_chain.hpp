@@ -1,0 +1,37 @@
+// What all results of a chain have in common.
+#pragma once
+
+#include "pipeline/result.hpp"
+
+#include <cmath>
+#include <memory>
+#include <utility>
+
+namespace specklescope {
+
+/// Quantity and exposure, computed once per edit instead of per frame.
+class ResultsOfChain {
+public:
+    explicit ResultsOfChain(std::shared_ptr<const Chain> chain)
+        : chain_(std::move(chain)), quantity_(chain_->quantity()),
+          exposure_(exposure_used(*chain_, quantity_, FrameInfo{})) {}
+
+    const std::shared_ptr<const Chain>& chain() const { return chain_; }
+    /// Sets info, chain, quantity and exposure, as exposure_used() does.
+    void describe(Result& result, const FrameInfo& info, std::uint64_t version) const {
+        result.info = info;
+        result.info.version = version;
+        result.chain = chain_;
+        result.quantity = quantity_;
+        const bool reported = std::isfinite(info.exposure_ms);
+        result.exposure.ms = (reported ? info.exposure_ms : exposure_.ms) * info.summed;
+        result.exposure.origin = reported ? info.exposure_origin : exposure_.origin;
+    }
+
+private:
+    std::shared_ptr<const Chain> chain_;
+    Quantity quantity_;
+    Exposure exposure_; ///< of a frame whose source reports none
+};
+
+} // namespace specklescope
