@@ -13,23 +13,9 @@ constexpr int kFilterThreads = 256; ///< an estimate
 
 /// One warp.
 __global__ void look_kernel(View<const float, Space::device> input, bool with_offset, FilterGuard* guard) {
-    float low = HUGE_VALF;
-    float high = -HUGE_VALF;
-    for (int i = static_cast<int>(threadIdx.x); i < kOffsetPlaces * kOffsetPlaces; i += 32) {
-        const float* const pixel = row_of(input, offset_place(i / kOffsetPlaces, input.height)) +
-                                   offset_place(i % kOffsetPlaces, input.width) * input.channels;
-        for (int c = 0; c < input.channels; ++c) {
-            low = is_sample(pixel[c]) ? fminf(low, pixel[c]) : low;
-            high = is_sample(pixel[c]) ? fmaxf(high, pixel[c]) : high;
-        }
-    }
-    for (int step = 16; step > 0; step /= 2) {
-        low = fminf(low, __shfl_xor_sync(0xffffffffU, low, step));
-        high = fmaxf(high, __shfl_xor_sync(0xffffffffU, high, step));
-    }
+    const float offset = with_offset ? offset_of_warp(input) : 0;
     if (threadIdx.x != 0)
         return;
-    const float offset = with_offset ? common_offset(low, high) : 0;
     *guard = {};
     guard->offset = offset;
     guard->found.undefined = offset != 0 ? 1 : 0; // the plain filter is then not precise enough

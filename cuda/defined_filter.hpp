@@ -5,6 +5,10 @@
 #include "cuda/device.hpp"
 #include "stages/filter_norm.hpp"
 
+#ifdef __CUDACC__
+#include "cuda/chunks.cuh"
+#endif
+
 namespace specklescope::cuda {
 
 /// In device memory, written before the kernels that read it.
@@ -13,13 +17,30 @@ struct FilterGuard {
     float offset;      ///< common_offset()
 };
 
-/// One call of a filter.
-struct FilterPass {
-    const FilterGuard* guard = nullptr; ///< kernels return immediately if skipped(guard); null: they run
-    PixelCounts* found = nullptr; ///< kernels set `undefined` to 1 for a non-finite result; null: not checked
-};
-
 #ifdef __CUDACC__
+/// common_offset() of an f32 image, for a whole warp. Most images show with their first 32 samples that it is
+/// 0: more samples are not closer to each other.
+__device__ inline float offset_of_warp(const View<const float, Space::device>& image) {
+    constexpr int kPlaces = kOffsetPlaces * kOffsetPlaces;
+    float low = HUGE_VALF;
+    float high = -HUGE_VALF;
+#pragma unroll 1
+    for (int i = static_cast<int>(threadIdx.x % 32U); i < kPlaces * image.channels; i += 32) {
+        const int x = offset_place(i % kOffsetPlaces, image.width);
+        const int y = offset_place(i / kOffsetPlaces % kOffsetPlaces, image.height);
+        const float sample = row_of(image, y)[x * image.channels + i / kPlaces];
+        low = is_sample(sample) ? fminf(low, sample) : low;
+        high = is_sample(sample) ? fmaxf(high, sample) : high;
+        for (int step = 16; step > 0; step /= 2) {
+            low = fminf(low, __shfl_xor_sync(0xffffffffU, low, step));
+            high = fmaxf(high, __shfl_xor_sync(0xffffffffU, high, step));
+        }
+        if (low <= high && common_offset(low, high) == 0)
+            return 0;
+    }
+    return common_offset(low, high);
+}
+
 /// True if a kernel has nothing to do. The same for all threads.
 __device__ inline bool skipped(const FilterGuard* guard) {
     return guard && guard->found.undefined == 0 && guard->found.infinite == 0;
@@ -33,18 +54,18 @@ class DefinedFilter {
 public:
     void prepare(const Shape& input, const Shape& output, const FilterNorm& norm);
 
-    /// Calls filter(input, output, pass), which returns whether it set pass.found. Adds undefined results to
-    /// `counts`.
+    /// Calls filter(input, output, guard), whose kernels return immediately if skipped(guard). Adds undefined
+    /// results to `counts`.
     template <class F> void run(ConstDeviceView input, DeviceView output, PixelCounts* counts,
                                 cudaStream_t stream, F&& filter) const {
         if (input.shape.type != PixelType::f32)
-            return static_cast<void>(filter(input, output, FilterPass{}));
+            return filter(input, output, static_cast<const FilterGuard*>(nullptr));
         FilterGuard* const guard = look(input, stream);
-        if (!filter(input, output, FilterPass{.found = &guard->found}))
-            count_undefined(output, &guard->found, stream);
+        filter(input, output, static_cast<const FilterGuard*>(nullptr));
+        count_undefined(output, &guard->found, stream);
         split(input, stream);
-        filter(ConstDeviceView(values()), output, FilterPass{.guard = guard});
-        filter(ConstDeviceView(mask()), weights(), FilterPass{.guard = guard});
+        filter(ConstDeviceView(values()), output, guard);
+        filter(ConstDeviceView(mask()), weights(), guard);
         combine(output, counts, stream);
     }
 

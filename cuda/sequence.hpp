@@ -19,6 +19,13 @@ __device__ inline void wait_for_previous() {
 #endif
 }
 
+/// Sequence::overlaps for this kernel on the current device.
+template <class... Args> bool can_overlap(void (*kernel)(Args...)) {
+    cudaFuncAttributes code{};
+    check(cudaFuncGetAttributes(&code, kernel), "cudaFuncGetAttributes");
+    return code.ptxVersion >= 90;
+}
+
 struct Sequence {
     cudaStream_t stream = nullptr;
     bool overlaps =
@@ -29,20 +36,9 @@ struct Sequence {
         unsigned threads;
     };
 
-    /// The first kernel waits for all earlier work on the stream.
-    template <class... Args, class... Given>
-    void first(const char* name, const Grid& grid, void (*kernel)(Args...), const Given&... args) const {
-        launch(name, grid, 0, kernel, args...);
-    }
+    /// The previous work of the stream may be of any kind.
     template <class... Args, class... Given>
     void next(const char* name, const Grid& grid, void (*kernel)(Args...), const Given&... args) const {
-        launch(name, grid, overlaps ? 1 : 0, kernel, args...);
-    }
-
-private:
-    template <class... Args, class... Given> void launch(const char* name, const Grid& grid,
-                                                         unsigned attributes, void (*kernel)(Args...),
-                                                         const Given&... args) const {
         cudaLaunchAttribute overlap{};
         overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
         overlap.val.programmaticStreamSerializationAllowed = 1;
@@ -51,7 +47,7 @@ private:
         config.blockDim = dim3(grid.threads);
         config.stream = stream;
         config.attrs = &overlap;
-        config.numAttrs = attributes;
+        config.numAttrs = overlaps ? 1 : 0;
         check(cudaLaunchKernelEx(&config, kernel, static_cast<Args>(args)...), name);
     }
 };

@@ -105,14 +105,15 @@ public:
             enough = count_ >= wanted_;
         }
         if (enough)
-            came_home_.notify_one();
+            came_home_.notify_all();
     }
     std::optional<int> take(std::chrono::milliseconds timeout) {
         std::unique_lock lock(mutex_);
         const auto wait = [&](std::chrono::milliseconds time, std::size_t wanted) {
             wanted_ = wanted;
             came_home_.wait_for(lock, time, [&] { return count_ >= wanted; });
-            wanted_ = 1;
+            if (std::exchange(wanted_, 1) > 1)
+                came_home_.notify_all(); // another thread may want one
         };
         const std::chrono::milliseconds a_moment(in_turn_ && timeout.count() > 0 ? 1 : 0);
         if (count_ == 0 && a_moment.count() > 0)

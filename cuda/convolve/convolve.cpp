@@ -42,9 +42,8 @@ public:
     void run(ConstDeviceView input, DeviceView output, const RunContext<Space::device>& context) override {
         const auto stream = static_cast<cudaStream_t>(context.stream);
         filter_.run(input, output, context.counts, stream,
-                    [&](ConstDeviceView from, DeviceView to, const FilterPass& pass) {
-                        convolution_->run(from, to, stream, pass.guard);
-                        return false;
+                    [&](ConstDeviceView from, DeviceView to, const FilterGuard* guard) {
+                        convolution_->run(from, to, stream, guard);
                     });
     }
 

@@ -46,22 +46,41 @@ public:
             prepare_recursive(input);
         else
             prepare_taps(input);
-        filter_.prepare(input, output, gaussian_norm(params_, method_));
+        if (!kernel_.kernel && !columns_)
+            filter_.prepare(input, output, gaussian_norm(params_, method_));
         return output;
     }
 
     void run(ConstDeviceView input, DeviceView output, const RunContext<Space::device>& context) override {
-        filter_.run(input, output, context.counts, static_cast<cudaStream_t>(context.stream),
-                    [&](ConstDeviceView from, DeviceView to, const FilterPass& pass) {
-                        const StageRun<Space::device> frame{from, to, context};
-                        return launch({&frame, 1}, pass);
+        const StageRun<Space::device> frame{input, output, context};
+        if (run_together({&frame, 1}))
+            return;
+        auto* const stream = static_cast<cudaStream_t>(context.stream);
+        if (columns_) {
+            missing_.counts = context.counts;
+            ++missing_.frame;
+            launch_recursive({images_of(input, output), missing_, states_.as<float>()}, input.shape,
+                             *columns_, *rows_, {stream, overlaps_});
+            return;
+        }
+        filter_.run(input, output, context.counts, stream,
+                    [&](ConstDeviceView from, DeviceView to, const FilterGuard* guard) {
+                        BlurImages images = images_of(from, to);
+                        images.guard = guard;
+                        launch_passes(
+                            {images, taps_.as<float>(), between_.as<float>(), between_pitch_, radius_},
+                            from.shape.type, from.shape.channels, stream);
                     });
     }
 
     bool run_together(DeviceRuns frames) override {
-        if (!kernel_.kernel || frames[0].input.shape.type == PixelType::f32)
-            return false; // the other methods and DefinedFilter have memory for one frame
-        launch(frames, FilterPass{});
+        if (!kernel_.kernel)
+            return false; // the other methods have memory for one frame
+        const auto& [input, output, context] = frames[0];
+        WalkArgs& args = frames.size() > 1 ? walk_together_ : walk_;
+        args.images = images_of(input, output);
+        args.frames = FrameAddresses("gaussian", frames);
+        launch_walk(args, kernel_, {static_cast<cudaStream_t>(context.stream), overlaps_});
         return true;
     }
 
@@ -69,32 +88,13 @@ public:
     std::string note() const override { return gaussian_note(params_, method_); }
 
 private:
-    /// Returns whether the kernel set pass.found. More than one frame: with kernel_ only.
-    bool launch(DeviceRuns frames, const FilterPass& pass) {
-        const auto& [input, output, context] = frames[0];
-        auto* const stream = static_cast<cudaStream_t>(context.stream);
-        const FrameAddresses addresses("gaussian", frames);
+    BlurImages images_of(ConstDeviceView input, DeviceView output) const {
         BlurImages images = images_;
-        images.input_pitch = static_cast<int>(input.pitch); // at most 65536 pixels
-        images.output_pitch = static_cast<int>(output.pitch);
-        images.guard = pass.guard;
-        images.found = pass.found;
-        if (kernel_.kernel) {
-            WalkArgs& args = frames.size() > 1 ? walk_together_ : walk_;
-            args.images = images;
-            args.frames = addresses;
-            launch_walk(args, kernel_, stream);
-            return true;
-        }
         images.input = input.data;
         images.output = output.data;
-        if (method_ == Method::recursive)
-            launch_recursive({images, states_.as<float>()}, input.shape, *columns_, *rows_,
-                             {stream, overlaps_});
-        else
-            launch_passes({images, taps_.as<float>(), between_.as<float>(), between_pitch_, radius_},
-                          input.shape.type, input.shape.channels, stream);
-        return false;
+        images.input_pitch = static_cast<int>(input.pitch); // at most 65536 pixels
+        images.output_pitch = static_cast<int>(output.pitch);
+        return images;
     }
 
     void prepare_recursive(const Shape& input) {
@@ -104,6 +104,11 @@ private:
         const RecursivePlan plan = plan_recursive(input, columns_->border);
         states_ = Buffer(plan.memory * sizeof(float), memory_);
         overlaps_ = plan.overlaps;
+        missing_ = {.norm = gaussian_norm(params_, method_)};
+        if (input.type == PixelType::f32) {
+            guard_ = Buffer(sizeof(RecursiveGuard), memory_);
+            missing_.guard = guard_.as<RecursiveGuard>();
+        }
         if (params_.border == Border::omit)
             make_inverses(gaussian_recursive_norms(filter, input.width),
                           gaussian_recursive_norms(filter, input.height));
@@ -125,10 +130,12 @@ private:
         kernel_ = binomial && input.type == PixelType::u8 && params_.border != Border::omit
                       ? binomial_kernel(radius_, input.channels)
                       : walk_kernel_of(input, radius_);
+        overlaps_ = can_overlap(kernel_.kernel);
         walk_ = {};
         walk_.images = images_;
         for (int i = 0; i <= radius_; ++i)
             walk_.taps[i] = static_cast<float>(taps[static_cast<std::size_t>(radius_ + i)]);
+        walk_.norm = gaussian_norm(params_, method_);
         walk_together_ = walk_;
         place_strips(walk_, kernel_, input.channels, radius_, 1);
         place_strips(walk_together_, kernel_, input.channels, radius_, kMostTogether);
@@ -156,14 +163,15 @@ private:
     // Taps, small windows:
     WalkKernel kernel_;
     WalkArgs walk_{}, walk_together_{}; ///< for one frame and for several
+    bool overlaps_ = false;             ///< see Sequence; also recursive
     // Taps, large windows:
     int radius_ = 0;
     Buffer taps_, between_;
     int between_pitch_ = 0;
     // Recursive:
     std::optional<LineFilter> columns_, rows_;
-    Buffer states_;
-    bool overlaps_ = false;
+    Buffer states_, guard_;
+    RecursiveMissing missing_;
     DefinedFilter filter_;
 };
 

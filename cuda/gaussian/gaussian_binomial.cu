@@ -1,6 +1,7 @@
 // [1 2 1] and [1 4 6 4 1] for u8, exactly, two samples per register: 255·256 fits 16 bits. Along the columns
 // each new row is added to the unfinished sums, as in gaussian_walk.cuh.
 #include "cuda/gaussian/gaussian_ring.cuh"
+#include "cuda/sequence.hpp"
 
 namespace specklescope::cuda {
 
@@ -81,6 +82,7 @@ template <int C, int R> __global__ void __launch_bounds__(kWalkThreads, 5)
     WalkStrip strip;
     if (!strip_of_warp(args, 30 * kBytes, kBytes, strip))
         return;
+    wait_for_previous();
     const int lane = static_cast<int>(threadIdx.x & 31U);
     const int steps = strip.end - strip.first + 2 * R;
     ResultRows<std::uint8_t, kBytes, C> results(args, strip, strip.begin + lane * kBytes,

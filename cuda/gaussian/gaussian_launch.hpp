@@ -27,8 +27,7 @@ struct BlurImages {
     Border border;
     const float* inverse_x; ///< omit: factors of a result by column and by row; null otherwise
     const float* inverse_y;
-    const FilterGuard* guard; ///< null: the kernels always run
-    PixelCounts* found;       ///< FilterPass::found, for kernels of one pass
+    const FilterGuard* guard; ///< of the kernels in two passes; null: they always run
 };
 
 // --- one pass from pixels to result: small windows (gaussian_walk.cuh) ---
@@ -37,10 +36,11 @@ inline constexpr int kMaxWalkRadius = 8; ///< up to this radius `auto` always us
 inline constexpr int kWalkThreads = 128; ///< an estimate
 
 struct WalkArgs {
-    BlurImages images; ///< without addresses
+    BlurImages images; ///< addresses are in `frames`
     FrameAddresses frames;
     int strips_across, strips_down, strip_rows;
     float taps[kMaxWalkRadius + 1]; ///< by distance
+    FilterNorm norm;                ///< of f32, whose undefined samples the kernels leave out themselves
 };
 
 struct WalkKernel {
@@ -60,7 +60,7 @@ WalkKernel binomial_kernel(int radius, int channels);
 /// Computes the strips of `args`, whose images must be set, for the current GPU and a launch with `frames`
 /// frames. Results do not depend on it.
 void place_strips(WalkArgs& args, const WalkKernel& kernel, int channels, int radius, int frames);
-void launch_walk(const WalkArgs& args, const WalkKernel& kernel, cudaStream_t stream);
+void launch_walk(const WalkArgs& args, const WalkKernel& kernel, const Sequence& sequence);
 
 // --- two passes, for windows of any size (gaussian_passes.cu) ---
 
@@ -83,8 +83,24 @@ struct RecursivePlan {
     bool overlaps = false;  ///< see Sequence
 };
 
+/// In device memory.
+struct RecursiveGuard {
+    float offset;        ///< common_offset() of the frame
+    std::uint32_t frame; ///< number of the last frame with missing samples: undefined or infinite
+};
+
+/// Missing samples of f32. The kernels replace them by zeros; if there are any, they filter the mask as well
+/// and divide the results by its weights.
+struct RecursiveMissing {
+    FilterNorm norm;
+    RecursiveGuard* guard = nullptr; ///< null: integers
+    std::uint32_t frame = 0;         ///< number of this frame
+    PixelCounts* counts = nullptr;   ///< of the results
+};
+
 struct RecursiveArgs {
     BlurImages images;
+    RecursiveMissing missing;
     float* memory; ///< size from RecursivePlan
 };
 

@@ -95,12 +95,40 @@ __device__ __forceinline__ void filter_block(float (&run)[kBlockSamples], int co
         filter_block<false>(run, count, step, forward, backward);
 }
 
+/// Values, or the mask of f32.
+enum class Plane : bool { values, mask };
+
+/// The guard of a frame, in kernels after the first.
+struct Missing {
+    bool any;
+    float offset;
+
+    __device__ explicit Missing(const RecursiveMissing& missing)
+        : any(missing.guard && __ldcg(&missing.guard->frame) == missing.frame),
+          offset(missing.guard ? __ldcg(&missing.guard->offset) : 0) {}
+    /// Replaces samples of the image.
+    template <class T, Plane kPlane, int N>
+    __device__ __forceinline__ void replace(const FilterNorm& norm, float (&run)[N]) const {
+        if constexpr (std::is_same_v<T, float>)
+            if (kPlane == Plane::mask || any || offset != 0)
+#pragma unroll
+                for (int i = 0; i < N; ++i) {
+                    const bool is = is_sample(run[i]);
+                    run[i] = kPlane == Plane::mask ? norm.mask(is, 0, 0) // no weight is negative
+                             : is                  ? run[i] - offset
+                                                   : 0;
+                }
+    }
+};
+
 struct ScanArgs {
     float* states;
+    std::size_t plane; ///< floats from the values' states to the mask's
     int lines;
     const void* first; ///< every line's first sample, contiguous
     const void* last;
-    const FilterGuard* guard;
+    bool filtered; ///< these samples are results of the columns, in both planes
+    RecursiveMissing missing;
 };
 
 /// Runs between two kernels of a Sequence.

@@ -154,17 +154,34 @@ public:
         if (part_) {
 #pragma unroll
             for (int j = 0; j < V; ++j)
-                if (first_ + j >= 0 && first_ + j < samples_) {
+                if (exists(j)) {
                     reinterpret_cast<T*>(row_)[j] = results.get(j);
                     look(results.get(j));
                 }
         }
         row_ += pitch_;
     }
+    /// The stored results of the next row, which put() replaces; 0 where none exist.
+    __device__ void get(float (&results)[V]) const {
+#pragma unroll
+        for (int j = 0; j < V; ++j)
+            results[j] = exists(j) ? reinterpret_cast<const float*>(row_)[j] : 0;
+    }
+    /// Bit j: result j exists and is(result).
+    template <class F> __device__ unsigned marks(const float (&results)[V], F&& is) const {
+        unsigned marks = 0;
+#pragma unroll
+        for (int j = 0; j < V; ++j)
+            marks |= exists(j) && is(results[j]) ? 1U << j : 0U;
+        return marks;
+    }
     /// True if all results so far are finite.
     __device__ bool finite() const { return zero_ == 0; }
 
 private:
+    __device__ bool exists(int j) const {
+        return whole_ || (part_ && first_ + j >= 0 && first_ + j < samples_);
+    }
     __device__ void look(T result) {
         if constexpr (std::is_same_v<T, float>)
             zero_ = fmaf(result, 0.0F, zero_);

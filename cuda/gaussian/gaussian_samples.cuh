@@ -33,6 +33,14 @@ template <class T> __device__ inline T to_sample(float value) {
         return static_cast<T>(__float2int_rn(fminf(fmaxf(value, 0.0F), sizeof(T) == 1 ? 255.0F : 65535.0F)));
 }
 
+/// Adds the warp's numbers to a count.
+__device__ inline void add_of_warp(std::uint64_t& count, int mine) {
+    for (int step = 16; step > 0; step /= 2)
+        mine += __shfl_xor_sync(kWholeWarp, mine, step);
+    if ((threadIdx.x & 31U) == 0 && mine != 0)
+        atomicAdd(reinterpret_cast<unsigned long long*>(&count), static_cast<unsigned long long>(mine));
+}
+
 /// V contiguous samples in 32-bit words. Conversions work on the bits: 2²³ + v has v in its low bits, and
 /// adding 2²³ rounds to nearest, ties to even.
 template <class T, int V> struct Samples {

@@ -179,22 +179,27 @@ private:
 /// Blocks per multiprocessor: enough for all lines of a 4K image at once, with a few registers spilled.
 constexpr int blocks_at_once(int held) { return held <= 3 ? 4 : held <= 4 ? 3 : 2; }
 
-template <class T, int kHeld>
-__global__ void __launch_bounds__(kThreads, blocks_held(kThreads, blocks_at_once(kHeld)))
-    scan_kernel(const __grid_constant__ ScanArgs args, const __grid_constant__ LineScan scan) {
-    __shared__ Memory memory;
-    if (skipped(args.guard)) {
-        let_next_begin();
-        return;
-    }
+/// Returns whether samples are missing.
+template <class T, Plane kPlane, int kHeld>
+__device__ __forceinline__ bool scan_lines(const ScanArgs& args, const LineScan& scan, Memory& memory) {
+    constexpr bool kMask = kPlane == Plane::mask;
     const int wanted = static_cast<int>(blockIdx.x) * kLines + static_cast<int>(threadIdx.x % kLines);
     const int at = min(wanted, args.lines - 1);
     const int index = static_cast<int>(threadIdx.x) / kLines;
-    const LineStates states{args.states + at, args.lines, state_components(scan.border)};
+    const LineStates states{args.states + (kMask ? args.plane : 0) + at, args.lines,
+                            state_components(scan.border)};
     Segment<kHeld> segment{states, scan.segment_begin(index), scan.segment_begin(index + 1),
                            wanted < args.lines, scan.segment_blocks <= kHeld};
     wait_for_previous();
     let_next_begin(); // not earlier: the next kernel may read results of kernels before the previous one
+    const Missing missing(args.missing);
+    const auto end_of_line = [&](const void* samples) {
+        if (args.filtered)
+            return static_cast<const float*>(samples)[(kMask ? args.plane : 0) + at];
+        float sample[1] = {static_cast<float>(static_cast<const T*>(samples)[at])};
+        missing.replace<T, kPlane>(args.missing.norm, sample);
+        return sample[0];
+    };
     if (segment.whole)
         segment.hold(segment.begin);
     const int last_block = scan.blocks - 1;
@@ -203,8 +208,8 @@ __global__ void __launch_bounds__(kThreads, blocks_held(kThreads, blocks_at_once
                      states.load(kForwardState, last_block),
                      states.load(kBackwardState, last_block),
                      {},
-                     static_cast<float>(static_cast<const T*>(args.first)[at]),
-                     static_cast<float>(static_cast<const T*>(args.last)[at])};
+                     end_of_line(args.first),
+                     end_of_line(args.last)};
 
     segment.each_block<1>([&](int, const State& added, const State&) {
         line.forward = multiply_add(scan.power[0], line.forward, wide(added));
@@ -238,6 +243,19 @@ __global__ void __launch_bounds__(kThreads, blocks_held(kThreads, blocks_at_once
         segment.store(kForwardState, last_block, narrow(before));
         segment.store(kBackwardState, last_block, narrow(end));
     }
+    return missing.any;
+}
+
+template <class T, int kHeld>
+__global__ void __launch_bounds__(kThreads, blocks_held(kThreads, blocks_at_once(kHeld)))
+    scan_kernel(const __grid_constant__ ScanArgs args, const __grid_constant__ LineScan scan) {
+    __shared__ Memory memory;
+    const bool missing = scan_lines<T, Plane::values, kHeld>(args, scan, memory);
+    if constexpr (std::is_same_v<T, float>)
+        if (missing) {
+            __syncthreads();
+            scan_lines<T, Plane::mask, kHeld>(args, scan, memory);
+        }
 }
 
 } // namespace

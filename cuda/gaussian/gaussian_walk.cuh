@@ -5,6 +5,7 @@
 #pragma once
 
 #include "cuda/gaussian/gaussian_ring.cuh"
+#include "cuda/sequence.hpp"
 
 #include <utility>
 
@@ -18,7 +19,12 @@ template <class T, int C, int R> struct WalkShape {
                                     : R * C <= 12    ? 4
                                                      : 8;
     static constexpr int kHalo = (R * C + kSamples - 1) / kSamples;
-    static constexpr int kStrip = kSamples * (32 - 2 * kHalo);
+    /// Lanes with results; of f32, whose undefined pixels are counted, for whole pixels.
+    static constexpr int kLanes = (32 - 2 * kHalo) / (sizeof(T) == 4 ? C : 1) * (sizeof(T) == 4 ? C : 1);
+    static constexpr int kStrip = kSamples * kLanes;
+    /// Blocks per multiprocessor: as many as the plain walk's registers allow. The others spill some.
+    static constexpr int kBlocks[2][kMaxWalkRadius] = {{9, 8, 7, 5, 5, 4, 4, 4}, {9, 7, 5, 4, 3, 2, 2, 2}};
+    static constexpr int kHeld = sizeof(T) == 4 ? blocks_held(kWalkThreads, kBlocks[C / 3][R - 1]) : 0;
 };
 
 /// Blur along the row: `column` contains the lane's samples 0 … V − 1.
@@ -43,26 +49,87 @@ blur_row(const float (&column)[V], const float (&taps)[kMaxWalkRadius + 1], floa
     }
 }
 
-template <class T, int C, int R> __global__ void __launch_bounds__(kWalkThreads)
-    walk_kernel(const __grid_constant__ WalkArgs args) {
+/// Walks over a strip of f32. Only strips with undefined or infinite results need more than the first, for
+/// the weighted mean of FilterNorm.
+enum class Walk : std::uint8_t {
+    plain,   ///< results from all samples
+    sums,    ///< of the finite samples
+    weights, ///< of the finite samples; divides their sums
+    whole    ///< plain results again where all samples are finite: the same for every size of strips
+};
+
+/// Replaces samples for a walk. `x`, `y`: place of the first in the image.
+template <int C, int V> __device__ void replace_samples(const WalkArgs& args, Walk walk, float offset, int x,
+                                                        int y, float (&row)[V]) {
+    const BlurImages& images = args.images;
+    const bool outside = images.border == Border::omit && (y < 0 || y >= images.height);
+#pragma unroll
+    for (int j = 0; j < V; ++j) {
+        const bool missing =
+            outside || (images.border == Border::omit && (x + j < 0 || x + j >= images.width * C));
+        const bool finite = is_sample(row[j]) && !missing;
+        if (walk == Walk::weights)
+            row[j] = args.norm.mask(finite, 0, 0); // no weight is negative
+        else
+            row[j] = missing || (walk == Walk::sums && !finite) ? 0 : row[j] - offset;
+    }
+}
+
+/// The final results of a walk from `own`, its results, and `before`, those of the previous walk.
+template <int V> __device__ void finish_results(const FilterNorm& norm, Walk walk, float offset,
+                                                const float (&before)[V], float (&own)[V]) {
+#pragma unroll
+    for (int j = 0; j < V; ++j) {
+        if (walk == Walk::weights)
+            own[j] = normalised(norm, 0, before[j], true, own[j], offset);
+        else if (walk != Walk::sums)
+            own[j] = walk == Walk::whole && !is_sample(own[j]) ? before[j] : own[j] + offset;
+    }
+}
+
+/// Pixels of the lane with a marked sample (bit j: sample x + j). A pixel belongs to the lane of its last
+/// sample; lanes without results have no marks.
+template <int C, int V> __device__ inline int marked_pixels(unsigned marks, int x) {
+    if constexpr (C == 1)
+        return __popc(marks);
+    const unsigned all = marks << 2U | __shfl_up_sync(kWholeWarp, marks, 1) >> (V - 2);
+    const unsigned pixels = all | all >> 1U | all >> 2U; // bit j: samples j − 2 … j
+    int count = 0;
+#pragma unroll
+    for (int j = 0; j < V; ++j)
+        count += (x + j) % C == C - 1 && (pixels >> j & 1U) != 0 ? 1 : 0;
+    return count;
+}
+
+/// Returns whether all results are finite. Careful: all walks, with an offset; otherwise only the plain one,
+/// which of f32 sets `offset` and ends with false unless it is 0.
+template <class T, int C, int R, bool Careful> __device__ __forceinline__ bool
+walk_strip(const WalkArgs& args, const WalkStrip& strip, std::byte* memory, Walk walk, float& offset) {
     using Shape = WalkShape<T, C, R>;
     constexpr int V = Shape::kSamples;
     constexpr int halo = Shape::kHalo;
-    using Ring = RowRing<T, V>;
-    __shared__ alignas(16) std::byte memory[kWalkThreads / 32][Ring::kBytes];
-    WalkStrip strip;
-    if (skipped(args.images.guard) || !strip_of_warp(args, Shape::kStrip, V * halo, strip))
-        return;
+    constexpr bool kReal = std::is_same_v<T, float>;
     const BlurImages& images = args.images;
     const int lane = static_cast<int>(threadIdx.x & 31U);
     const int x = strip.begin + lane * V;
     const bool weighted = images.inverse_x != nullptr;
     const int steps = strip.end - strip.first + 2 * R;
-    ResultRows<T, V, C> results(args, strip, x, lane >= halo && lane < 32 - halo);
-    Ring ring(memory[threadIdx.x / 32], args, strip, C, R * C, strip.first - R);
+    ResultRows<T, V, C> results(args, strip, x, lane >= halo && lane < halo + Shape::kLanes);
+    RowRing<T, V> ring(memory, args, strip, C, R * C, strip.first - R);
 #pragma unroll 1
     for (int i = 0; i < kRingRows - 1; ++i)
         ring.ask(i, i < steps);
+    if constexpr (kReal && !Careful)
+        if (!args.norm.zeros_outside) {
+            offset = offset_of_warp({reinterpret_cast<const float*>(args.frames.input()), images.width,
+                                     images.height, C, static_cast<std::size_t>(images.input_pitch)});
+            if (offset != 0) {
+                __pipeline_wait_prior(0);
+                return false;
+            }
+        }
+    [[maybe_unused]] int undefined = 0;
+    [[maybe_unused]] int infinite = 0;
 
     float sums[2 * R][V] = {}; // sums[k] lacks k + 1 rows
 #pragma unroll 1
@@ -71,6 +138,8 @@ template <class T, int C, int R> __global__ void __launch_bounds__(kWalkThreads)
         const Samples<T, V> samples = ring.take(i);
         float row[V];
         samples.to_float(row);
+        if constexpr (Careful)
+            replace_samples<C>(args, walk, offset, x, strip.first - R + i, row);
         float column[V];
 #pragma unroll
         for (int j = 0; j < V; ++j) {
@@ -92,12 +161,54 @@ template <class T, int C, int R> __global__ void __launch_bounds__(kWalkThreads)
             for (int j = 0; j < V; ++j)
                 out[j] *= images.inverse_x[min(max(x + j, 0) / C, images.width - 1)] * images.inverse_y[y];
         }
+        if constexpr (Careful) {
+            float before[V] = {};
+            if (walk != Walk::plain)
+                results.get(before);
+            finish_results(args.norm, walk, offset, before, out);
+            if (walk == Walk::whole) {
+                undefined += marked_pixels<C, V>(results.marks(out, [](float v) { return isnan(v); }), x);
+                infinite += marked_pixels<C, V>(results.marks(out, [](float v) { return isinf(v); }), x);
+            }
+        }
         Samples<T, V> rounded;
         rounded.from_float(out);
         results.put(rounded);
     }
-    if (images.found && !results.finite())
-        images.found->undefined = 1;
+    if constexpr (Careful)
+        if (walk == Walk::whole) {
+            PixelCounts& counts = *args.frames.counts[blockIdx.z];
+            add_of_warp(counts.undefined, undefined);
+            add_of_warp(counts.infinite, infinite);
+        }
+    return results.finite();
+}
+
+/// For strips whose plain walk found an offset or results that are not finite.
+template <class T, int C, int R> __device__ __noinline__ void
+walk_carefully(const WalkArgs& args, WalkStrip strip, std::byte* memory, float offset) {
+    for (auto walk = offset != 0 ? Walk::plain : Walk::sums;;
+         walk = static_cast<Walk>(static_cast<int>(walk) + 1)) {
+        const bool finite = walk_strip<T, C, R, true>(args, strip, memory, walk, offset);
+        if (walk == Walk::whole || (walk == Walk::plain && __all_sync(kWholeWarp, finite ? 1 : 0) != 0))
+            return;
+    }
+}
+
+template <class T, int C, int R> __global__ void __launch_bounds__(kWalkThreads, WalkShape<T, C, R>::kHeld)
+    walk_kernel(const __grid_constant__ WalkArgs args) {
+    using Shape = WalkShape<T, C, R>;
+    __shared__ alignas(16) std::byte memory[kWalkThreads / 32][RowRing<T, Shape::kSamples>::kBytes];
+    WalkStrip strip;
+    if (!strip_of_warp(args, Shape::kStrip, Shape::kSamples * Shape::kHalo, strip))
+        return;
+    wait_for_previous();
+    std::byte* const ring = memory[threadIdx.x / 32];
+    float offset = 0;
+    const bool finite = walk_strip<T, C, R, false>(args, strip, ring, Walk::plain, offset);
+    if constexpr (std::is_same_v<T, float>)
+        if (__all_sync(kWholeWarp, finite ? 1 : 0) == 0)
+            walk_carefully<T, C, R>(args, strip, ring, offset);
 }
 
 template <class T, int C> WalkKernels walk_kernels() {

@@ -40,9 +40,7 @@ public:
         const int columns = strip_columns(params_.radius);
         strips_across_ = (input.width + columns - 1) / columns;
         warps_ = 2 * std::max(1, blocks) * processors_ * (kSpeckleThreads / 32);
-        cudaFuncAttributes code{};
-        check(cudaFuncGetAttributes(&code, kernel.direct), "cudaFuncGetAttributes");
-        overlaps_ = code.ptxVersion >= 90;
+        overlaps_ = can_overlap(kernel.direct);
         kernel_ = kernel;
         input_ = input;
         correlation_ = window_correlation(params_.radius, params_.extras.speckle_size);

@@ -36,12 +36,15 @@ protected:
         executor_->submit(std::move(frame), true);
         std::optional<Result> result = executor_->collect(true);
         EXPECT_TRUE(result);
+        counts_ = result ? result->counts : PixelCounts();
         const Shape shape = result ? result->image.shape() : image.shape();
         TestImage<T> output(shape.width, shape.height, 5, shape.channels);
         if (result)
             copy_pixels(result->image.host(), output.view());
         return output;
     }
+
+    PixelCounts counts_; ///< of the last result
 
 private:
     std::unique_ptr<Executor> executor_;

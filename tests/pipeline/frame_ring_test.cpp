@@ -181,6 +181,22 @@ TEST(FrameRing, SeveralFramesLeaveSomeFree) {
     }
 }
 
+/// A thread that waits for a small frame hopes for several free slots, but takes the only one.
+TEST(FrameRing, EveryWaitingThreadGetsASlot) {
+    FrameRing ring(kOdd, 16, host_memory());
+    std::vector<Frame> held = ring.try_acquire(16, 0);
+    ASSERT_EQ(held.size(), 16U);
+    std::array<Frame, 3> frames;
+    std::vector<std::thread> waiting;
+    for (Frame& frame : frames)
+        waiting.emplace_back([&] { frame = ring.acquire(60s); });
+    held.resize(held.size() - frames.size());
+    for (std::thread& thread : waiting)
+        thread.join();
+    for (const Frame& frame : frames)
+        EXPECT_TRUE(frame);
+}
+
 TEST(FrameRing, AnUnusedLentSlotIsReleased) {
     FrameRing ring(kOdd, 1, host_memory());
     {

@@ -134,6 +134,8 @@ INSTANTIATE_TEST_SUITE_P(
                                      "average:frames=6,kind=exponential"},
             std::vector<std::string>{"background:dark=capture,frames=3,flat=none", "average:frames=5"},
             std::vector<std::string>{"temporal:frames=3", "gaussian:sigma=1"},
+            std::vector<std::string>{"speckle", "gaussian:method=binomial5"},
+            std::vector<std::string>{"speckle", "gaussian:method=recursive,sigma=2"},
             std::vector<std::string>{"temporal:frames=20,output=bfi", "average:frames=20"},
             std::vector<std::string>{"register", "speckle", "average:frames=2"})));
 
