@@ -107,6 +107,7 @@ private:
         missing_ = {.norm = gaussian_norm(params_, method_)};
         if (input.type == PixelType::f32) {
             guard_ = Buffer(sizeof(RecursiveGuard), memory_);
+            check(cudaMemset(guard_.as<void>(), 0, sizeof(RecursiveGuard)), "cudaMemset");
             missing_.guard = guard_.as<RecursiveGuard>();
         }
         if (params_.border == Border::omit)
