@@ -78,19 +78,26 @@ void run_bands(int bands, int slots, void (*call)(void*, int, int), void* f) {
             call(f, band, 0);
         return;
     }
-    // Slots take the next band when they are free: a slot that starts late takes fewer.
-    std::atomic<int> next{0};
+    // Each thread takes the bands of its own share first, the same ones in every call, so that what a stage
+    // keeps of them stays in the cache of its core. Then it takes those of others.
+    std::vector<std::atomic<int>> taken(static_cast<std::size_t>(slots)); // per share
+    std::atomic<bool> failed{false};
     std::mutex mutex;
     std::exception_ptr failure;
     on_every_slot(slots, [&](int slot) {
-        for (int band = next.fetch_add(1); band < bands; band = next.fetch_add(1)) {
-            try {
-                call(f, band, slot);
-            } catch (...) {
-                const std::scoped_lock lock(mutex);
-                if (!failure)
-                    failure = std::current_exception();
-                next = bands; // no slot starts another band
+        const int own = std::max(0, tbb::this_task_arena::current_thread_index());
+        for (int i = 0; i < slots; ++i) {
+            const int share = (own + i) % slots;
+            const Band part = band_rows(bands, slots, share);
+            std::atomic<int>& next = taken[static_cast<std::size_t>(share)];
+            for (int band = part.begin + next++; band < part.end && !failed; band = part.begin + next++) {
+                try {
+                    call(f, band, slot);
+                } catch (...) {
+                    const std::scoped_lock lock(mutex);
+                    if (!failed.exchange(true))
+                        failure = std::current_exception(); // no slot starts another band
+                }
             }
         }
     });
