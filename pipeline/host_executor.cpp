@@ -583,8 +583,10 @@ private:
         result.image = plan_->steps.empty() ? work.frame : std::move(work.slot);
         if (!work.also.empty())
             result.also = std::make_shared<const std::vector<NamedImage>>(std::move(work.also));
-        result.warmup = plan_->warmup();
-        plan_->refresh_notes();
+        if (!plan_->notes_settled()) { // otherwise complete, and other threads run stages for later groups
+            result.warmup = plan_->warmup();
+            plan_->refresh_notes();
+        }
         result.notes = plan_->notes;
         result.raw = std::move(work.frame);
         result.ready = SteadyClock::now();
