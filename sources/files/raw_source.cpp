@@ -322,9 +322,9 @@ private:
             ring ? ring->try_acquire(static_cast<int>(most), kMinSlots) : std::vector<Frame>();
         if (frames.empty())
             return;
-        std::vector<HostView> views;
-        for (const Frame& frame : frames)
-            views.push_back(frame.host());
+        std::vector<HostView> views(frames.size());
+        std::transform(frames.begin(), frames.end(), views.begin(),
+                       [](const Frame& frame) { return frame.host(); });
         frames.resize(stream_.read_together(views));
         ahead_.assign(std::move_iterator(frames.begin()), std::move_iterator(frames.end()));
     }
