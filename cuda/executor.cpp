@@ -177,6 +177,8 @@ public:
         }
         if (std::exchange(gap_, false))
             plan_->reset();
+        if (flight.result.info.recorded_in_warmup)
+            plan_->unsettle();
         ++in_flight_;
         ++waiting_;
         if (starts)

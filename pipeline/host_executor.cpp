@@ -103,6 +103,8 @@ public:
         work.also = plan_->take_also(false);
         if (std::exchange(gap_, false))
             plan_->reset();
+        if (frame.info().recorded_in_warmup)
+            plan_->unsettle();
         work.again = again;
         work.frame = std::move(frame);
         Result& result = work.result;

@@ -240,7 +240,7 @@ template <Space S> void Plan<S>::set_params(const Chain& chain) {
 template <Space S> void Plan<S>::reset() {
     for (Step& step : steps)
         step.stage->reset();
-    notes_settled_ = false;
+    unsettle();
 }
 
 template <Space S> Warmup Plan<S>::warmup(std::size_t count) const {
@@ -261,7 +261,7 @@ template <Space S> void Plan<S>::refresh_notes() {
 
 template <Space S> void Plan<S>::take_notes() {
     notes_settled_ = warmup().done() && std::none_of(steps.begin(), steps.end(), [](const Step& step) {
-                         return step.stage->note_changes();
+                         return step.incomplete || step.stage->note_changes();
                      });
     auto texts = std::make_shared<StageNotes>();
     for (std::size_t i = 0; i < steps.size(); ++i) {

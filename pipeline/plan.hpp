@@ -88,6 +88,8 @@ template <Space S> struct Plan {
     void refresh_notes();
     /// No stage is warming up, and none changes its note with each run.
     bool notes_settled() const { return notes_settled_; }
+    /// Call before a frame that was recorded in a warm-up: stages warm up again after it.
+    void unsettle() { notes_settled_ = false; }
 
 private:
     void make_rings(const Plan* old);

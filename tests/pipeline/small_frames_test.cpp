@@ -34,6 +34,7 @@ std::vector<Frame> random_frames(FrameRing& ring) {
             frame.host().as<std::uint8_t>().row(i % shape.height)[place(random)] = 255;
         frame.info().sequence = static_cast<std::uint64_t>(i);
         frame.info().discontinuity = i == 0 || i == 12;
+        frame.info().recorded_in_warmup = i >= 30 && i < 34;
         frames.push_back(std::move(frame));
     }
     return frames;
