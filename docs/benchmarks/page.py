@@ -25,9 +25,10 @@ def digits(value):
 
 
 def spread(time):
-    """Median ± half the distance of the quartiles."""
+    """Median ± half the distance of the quartiles, which a row from the log of a run does not have."""
     median = time["median"]
-    return digits(median) + (f" ± {digits(50 * (time['high'] - time['low']) / median)} %" if median > 0 else "")
+    known = median > 0 and "low" in time
+    return digits(median) + (f" ± {digits(50 * (time['high'] - time['low']) / median)} %" if known else "")
 
 
 def positive(value):
