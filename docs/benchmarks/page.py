@@ -208,7 +208,7 @@ SECTIONS = [
      "presented it. *Inside* is the program's own figure, from the arrival of the pixels. *Wrong*: frames whose pixels "
      "did not show the number."),
     ("Other libraries", peers,
-     "The same work by other libraries, measured alternately with ours in one process, with the same frames and number of threads; NPP, torch, CV-CUDA and CuPy on random frames, NPP and torch in a CUDA graph, which spares them the launches, CV-CUDA and CuPy called from Python, in the same run. No call from Python took less than 20 µs, also where the work is less. *Factor*: their time over ours; above 1, ours is faster. Last columns: ours with each instruction set, in the same run; AVX3 is Highway's name of AVX-512."),
+     "The same work by other libraries, measured alternately with ours in one process, with the same frames and number of threads; NPP, torch, CV-CUDA and CuPy on random frames, NPP and torch in a CUDA graph, which spares them the launches, CV-CUDA and CuPy called from Python, in the same run. No call from Python took less than 20 µs, also where the work is less. Times without ± are medians from the log of a run that was ended before it wrote its report. *Factor*: their time over ours; above 1, ours is faster. Last columns: ours with each instruction set, in the same run; AVX3 is Highway's name of AVX-512."),
 ]
 
 
