@@ -671,7 +671,7 @@ private:
     std::uint64_t groups_made_ = 0;
     int started_ = 0; ///< frames in groups_
     std::deque<Done> done_;
-    // Of the plan, made with the first group:
+    // Made for the plan with the first group:
     std::vector<Part> parts_;
     std::vector<std::unique_ptr<FrameRing>> between_; ///< per step: its images; null: it has none
     std::mutex mutex_;                                ///< of lanes_ and the turns of parts_

@@ -1,4 +1,4 @@
-// What all results of a chain have in common.
+// Properties that all results of a chain share.
 #pragma once
 
 #include "pipeline/result.hpp"

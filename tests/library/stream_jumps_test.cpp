@@ -147,7 +147,7 @@ TEST(Streams, RecordingsAreFinishedAndTheStreamGoesOn) {
     const std::vector<double> kept = places(Stream(second, nullptr, "backend=cpu"));
     ASSERT_FALSE(kept.empty());
     EXPECT_EQ(kept.front(), 20);
-    EXPECT_LT(kept.back(), kLast) << "it went on behind its end";
+    EXPECT_LT(kept.back(), kLast) << "frames after finish() were recorded";
 }
 
 TEST(Streams, APauseBesideTheFirstFrameIsHeard) {
