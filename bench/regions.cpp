@@ -59,7 +59,7 @@ std::vector<RegionCase> cases() {
     return {{"16 regions", spread_over(4, 4)},
             {"16 regions, medians", spread_over(4, 4), true},
             {"1000 regions", spread_over(40, 25)},
-            {"16 regions of the whole picture", std::move(whole)}};
+            {"16 regions of the whole image", std::move(whole)}};
 }
 
 /// Alternating, so that other load affects both equally.

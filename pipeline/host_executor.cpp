@@ -8,6 +8,7 @@
 #include "pipeline/executor.hpp"
 #include "pipeline/plan.hpp"
 #include "pipeline/regions/region_sums.hpp"
+#include "pipeline/results_of_chain.hpp"
 
 #include <hwy/targets.h>
 
@@ -54,12 +55,12 @@ public:
     void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) override {
         run_all();
         if (input_) { // the newest frame's shape; the plan is older if the chain could not run on it
-            if (plan_ && plan_->input == *input_ && differs_in_free_only(*chain_, *chain))
+            if (plan_ && plan_->input == *input_ && differs_in_free_only(*results_.chain(), *chain))
                 set_params(*chain);
             else
                 replace_plan(*chain, *input_);
         }
-        chain_ = std::move(chain);
+        results_ = ResultsOfChain(std::move(chain));
         version_ = version;
     }
 
@@ -80,7 +81,7 @@ public:
         if (plan_ && plan_->input == input)
             return;
         run_all();
-        replace_plan(*chain_, input);
+        replace_plan(chain(), input);
     }
 
     void lend_result(const Frame& into) override { next_slot_ = into; }
@@ -89,7 +90,7 @@ public:
     void submit(Frame frame, bool, bool again) override {
         // A frame that fails here is missing in every window: the next frame does not follow it.
         if (!again)
-            gap_ = !basis_.change(frame.info(), *chain_).empty() || frame.info().discontinuity || gap_;
+            gap_ = !basis_.change(frame.info(), chain()).empty() || frame.info().discontinuity || gap_;
         if (!again && plan_ && plan_->input != frame.shape())
             gap_ = true;
         const bool waits = !again && !gap_ && may_wait() && plan_->input == frame.shape() &&
@@ -108,11 +109,7 @@ public:
         work.again = again;
         work.frame = std::move(frame);
         Result& result = work.result;
-        result.info = work.frame.info();
-        result.info.version = version_;
-        result.chain = chain_;
-        result.quantity = chain_->quantity();
-        result.exposure = exposure_used(*chain_, result.info);
+        results_.describe(result, work.frame.info(), version_);
         result.to_grey = plan_->to_grey;
         result.timings.reserve(plan_->steps.size() + 3);
         work.info = result.info;
@@ -160,6 +157,8 @@ public:
     }
 
 private:
+    const Chain& chain() const { return *results_.chain(); }
+
     /// Keeps the old plan and its results if the new plan cannot be made.
     void replace_plan(const Chain& chain, const Shape& input) {
         auto next = std::make_unique<HostPlan>(
@@ -579,7 +578,7 @@ private:
         Result& result = work.result;
         measure_regions(work.frame.host(), work.image, work.info, result);
         if (!plan_->steps.empty()) {
-            result.describe(*chain_, work.info);
+            result.describe(chain(), work.info);
             work.slot.info() = result.info;
         }
         result.image = plan_->steps.empty() ? work.frame : std::move(work.slot);
@@ -636,7 +635,7 @@ private:
     /// `info`: of the final image.
     void measure_regions(ConstHostView raw, ConstHostView image, const FrameInfo& info, Result& result) {
         const auto begin = SteadyClock::now();
-        result.regions = regions_of(raw, image, result.quantity, *chain_, result.info, info);
+        result.regions = regions_of(raw, image, result.quantity, chain(), result.info, info);
         if (result.regions)
             result.timings.push_back({"regions", ms_between(begin, SteadyClock::now())});
     }
@@ -657,7 +656,7 @@ private:
     }
 
     ProcessThreadLimit limit_;
-    std::shared_ptr<const Chain> chain_ = std::make_shared<Chain>();
+    ResultsOfChain results_{std::make_shared<Chain>()};
     std::uint64_t version_ = 0;
     std::optional<Shape> input_;
     std::unique_ptr<HostPlan> plan_;

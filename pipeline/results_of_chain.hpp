@@ -17,15 +17,18 @@ public:
           exposure_(exposure_used(*chain_, quantity_, FrameInfo{})) {}
 
     const std::shared_ptr<const Chain>& chain() const { return chain_; }
-    /// Sets info, chain, quantity and exposure, as exposure_used() does.
+    /// Sets info, chain, quantity and exposure.
     void describe(Result& result, const FrameInfo& info, std::uint64_t version) const {
         result.info = info;
         result.info.version = version;
         result.chain = chain_;
         result.quantity = quantity_;
-        const bool reported = std::isfinite(info.exposure_ms);
-        result.exposure.ms = (reported ? info.exposure_ms : exposure_.ms) * info.summed;
-        result.exposure.origin = reported ? info.exposure_origin : exposure_.origin;
+        if (std::isfinite(info.exposure_ms)) {
+            result.exposure = exposure_used(*chain_, quantity_, info);
+        } else {
+            result.exposure = exposure_;
+            result.exposure.ms *= info.summed;
+        }
     }
 
 private:

@@ -90,7 +90,7 @@ Peer convolve_c2c(const Ours& ours) {
     Shape result = ours.inputs().front().shape();
     result.type = PixelType::f32;
     const auto ring = std::make_shared<FrameRing>(result, 2, device_memory());
-    return {"complex to complex, everything made anew for every image",
+    return {"complex-to-complex transforms; kernel and plans computed for each image",
             [outputs = std::array{ring->try_acquire(), ring->try_acquire()},
              weights = std::vector<float>(kSide * kSide, 1.0F / (kSide * kSide)), &ours](int i) {
                 seeds::seed_convolve_c2c(ours.inputs()[static_cast<std::size_t>(i)].device(),
@@ -107,7 +107,7 @@ Peer equalize(const Ours& ours) {
     const auto results = std::make_shared<Packed>(shape, ours.sets());
     const auto planes = std::make_shared<Buffer>(shape.samples() * sizeof(float), device_memory());
     const auto histogram = std::make_shared<Buffer>(2 * kBins * sizeof(int), device_memory());
-    return {"pictures in HSV between five kernels, histogram by atomics in shared memory",
+    return {"HSV images between five kernels, histogram by atomics in shared memory",
             [inputs, results, planes, histogram, size = size_of(shape), &ours](int i) {
                 seeds::seed_equalize(inputs->at<std::uint8_t>(i), results->at<std::uint8_t>(i),
                                      planes->as<float>(), histogram->as<int>(), kBins, size,
