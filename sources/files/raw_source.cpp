@@ -310,7 +310,7 @@ private:
 
     static constexpr double kFast = 10000; ///< frames/s
 
-    /// Small frames of a file that is played fast are read several at a time: one thread copies fewer bytes a
+    /// Reads several small frames of a file that is played fast at a time: one thread copies fewer bytes a
     /// second than a chain can process.
     void read_ahead(FramePort& port) {
         constexpr std::size_t kMostBytes = std::size_t{1} << 21, kMostFrames = 32;
