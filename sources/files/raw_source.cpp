@@ -540,6 +540,10 @@ std::unique_ptr<Source> grey_y4m(const std::string& path, double rate, double sp
         }
     constexpr std::array<std::string_view, 6> kGrey = {"mono",   "mono9",  "mono10",
                                                        "mono12", "mono14", "mono16"};
+    // y4mdec takes C420p10 for C420.
+    if (colour.find("p1") != std::string::npos || colour.find("p9") != std::string::npos)
+        throw RunError("'" + path + "' has colour of more than 8 bits (C" + colour +
+                       "), which is not read. Convert it, as by ffmpeg -i FILE -c:v ffv1 NEW.mkv.");
     if (interlaced || std::find(kGrey.begin(), kGrey.end(), colour) == kGrey.end())
         return nullptr; // y4mdec does not read other kinds of grey
     if (colour != "mono") {

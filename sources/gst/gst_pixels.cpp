@@ -2,19 +2,22 @@
 
 #include "base/error.hpp"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
+#include <limits>
 
 namespace specklescope {
 
 namespace {
 
 /// Formats that slots can hold, first: videoconvert converts everything else to one of these, directly into a
-/// slot. Second, formats that the copy into a slot converts faster than videoconvert; in one list, YUV would
-/// be converted to these too. For 32-bit pixels videoconvert is faster.
+/// slot. Second, formats that the copy into a slot converts faster than videoconvert. For 32-bit pixels
+/// videoconvert is faster.
 constexpr const char* kCaps = "video/x-raw, format = { GRAY8, GRAY16_LE, RGB };"
                               "video/x-raw, format = { GRAY16_BE, BGR, GBR }";
-/// For colours with more than 8 bits. GStreamer has no format with three 16-bit channels, so that alpha is
+/// For RGB with more than 8 bits. GStreamer has no format with three 16-bit channels, so that alpha is
 /// the fourth.
 constexpr const char* kDeepCaps = std::endian::native == std::endian::little
                                       ? "video/x-raw, format = RGBA64_LE"
@@ -70,9 +73,66 @@ template <class Word> void copy_rgb_row(const MappedFrame& frame, int y, std::by
     }
 }
 
+/// YUV to RGB by the matrix and range of its caps, rounded once. `Word` is the type of a value.
+template <class Word> class RgbOfYuv {
+public:
+    explicit RgbOfYuv(const GstVideoInfo& info) {
+        double red = 0, blue = 0; // their weights in luma
+        gst_video_color_matrix_get_Kr_Kb(info.colorimetry.matrix, &red, &blue);
+        std::array<gint, GST_VIDEO_MAX_COMPONENTS> offset{}, scale{};
+        gst_video_color_range_offsets(info.colorimetry.range, info.finfo, offset.data(), scale.data());
+        const double full = std::numeric_limits<Word>::max();
+        const double chroma = 2 * full / scale[1], green = 1 - red - blue;
+        black_ = static_cast<float>(offset[0]);
+        neutral_ = static_cast<float>(offset[1]);
+        luma_ = static_cast<float>(full / scale[0]);
+        v_red_ = static_cast<float>(chroma * (1 - red));
+        u_blue_ = static_cast<float>(chroma * (1 - blue));
+        v_green_ = static_cast<float>(chroma * (1 - red) * red / green);
+        u_green_ = static_cast<float>(chroma * (1 - blue) * blue / green);
+    }
+    void convert_row(const MappedFrame& frame, int y, std::byte* row) const {
+        const auto* const luma = reinterpret_cast<const Word*>(frame.row(0, y));
+        const auto* const us = reinterpret_cast<const Word*>(frame.row(1, y));
+        const auto* const vs = reinterpret_cast<const Word*>(frame.row(2, y));
+        auto* to = reinterpret_cast<Word*>(row);
+        for (int x = 0; x < frame.width(); ++x, to += 3) {
+            const float grey = (static_cast<float>(luma[x]) - black_) * luma_;
+            const float u = static_cast<float>(us[x]) - neutral_, v = static_cast<float>(vs[x]) - neutral_;
+            to[0] = rounded(grey + v_red_ * v);
+            to[1] = rounded(grey - u_green_ * u - v_green_ * v);
+            to[2] = rounded(grey + u_blue_ * u);
+        }
+    }
+
+private:
+    static Word rounded(float value) {
+        constexpr auto kFull = static_cast<float>(std::numeric_limits<Word>::max());
+        const float next = std::clamp(value, 0.0F, kFull) + 0.5F; // faster than std::lround
+        return static_cast<Word>(static_cast<int>(next));
+    }
+    float black_, neutral_, luma_, v_red_, u_blue_, v_green_, u_green_;
+};
+
+template <class Word> void convert_yuv(const MappedFrame& frame, const GstVideoInfo& info, HostView to) {
+    const RgbOfYuv<Word> rgb(info);
+    for (int y = 0; y < to.shape.height; ++y)
+        rgb.convert_row(frame, y, to.row(y));
+}
+
 } // namespace
 
 GstHandle<GstCaps> accepted_caps() { return GstHandle<GstCaps>(gst_caps_from_string(kCaps)); }
+
+GstHandle<GstCaps> yuv_caps(guint bits) {
+    std::string text = "video/x-raw, format = Y444";
+    if (bits > 8)
+        text += (bits <= 10   ? "_10"
+                 : bits <= 12 ? "_12"
+                              : "_16") +
+                std::string(std::endian::native == std::endian::little ? "LE" : "BE");
+    return GstHandle<GstCaps>(gst_caps_from_string(text.c_str()));
+}
 
 GstHandle<GstCaps> deep_caps() { return GstHandle<GstCaps>(gst_caps_from_string(kDeepCaps)); }
 
@@ -83,7 +143,7 @@ PixelLayout layout_of(const GstCaps* caps, const std::string& name) {
         throw RunError(name + " gives '" + text.get() + "', which is not video in memory.");
     }
     const GstVideoFormat format = GST_VIDEO_INFO_FORMAT(&layout.info);
-    const bool wide = GST_VIDEO_INFO_COMP_DEPTH(&layout.info, 0) == 16;
+    const bool wide = GST_VIDEO_INFO_COMP_DEPTH(&layout.info, 0) > 8;
     layout.shape = {GST_VIDEO_INFO_WIDTH(&layout.info), GST_VIDEO_INFO_HEIGHT(&layout.info),
                     is_grey(format) ? 1 : 3, wide ? PixelType::u16 : PixelType::u8};
     constexpr bool little = std::endian::native == std::endian::little;
@@ -100,6 +160,11 @@ void copy_buffer(GstBuffer* buffer, const PixelLayout& layout, HostView to, cons
     const MappedFrame frame(buffer, layout.info);
     if (!frame || frame.width() != to.shape.width || frame.height() != to.shape.height)
         throw RunError(name + " gave a frame smaller than its format requires.");
+    if (GST_VIDEO_INFO_IS_YUV(&layout.info)) {
+        to.shape.type == PixelType::u16 ? convert_yuv<std::uint16_t>(frame, layout.info, to)
+                                        : convert_yuv<std::uint8_t>(frame, layout.info, to);
+        return;
+    }
     for (int y = 0; y < to.shape.height; ++y) {
         if (layout.as_in_slot())
             std::memcpy(to.row(y), frame.row(0, y), to.shape.row_bytes());
