@@ -12,7 +12,7 @@ public:
     ~BackgroundThreads(); ///< waits for the functions
     BackgroundThreads(const BackgroundThreads&) = delete;
     BackgroundThreads& operator=(const BackgroundThreads&) = delete;
-    /// Calls f() later on one of the threads, the earliest f first. It must not throw. Any thread.
+    /// Calls f() later on one of the threads, in the order of start(). f must not throw. Any thread.
     void start(std::function<void()> f);
     /// Calls f() now on the calling thread, whose run_bands() use these threads.
     void run(const std::function<void()>& f);

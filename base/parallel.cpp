@@ -79,7 +79,7 @@ void run_bands(int bands, int slots, void (*call)(void*, int, int), void* f) {
         return;
     }
     // Each thread takes the bands of its own share first, the same ones in every call, so that what a stage
-    // keeps of them stays in the cache of its core. Then it takes those of others.
+    // keeps of them stays in the cache of its core. Then it takes bands of the other shares.
     std::vector<std::atomic<int>> taken(static_cast<std::size_t>(slots)); // per share
     std::atomic<bool> failed{false};
     std::mutex mutex;

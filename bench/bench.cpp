@@ -319,7 +319,7 @@ private:
             const char* name;
             std::string source;
         };
-        for (const Pace& pace : {Pace{"full speed", scene + "&rate=100000&live=false"},
+        for (const Pace& pace : {Pace{"full speed", scene + "&rate=100000&live=false&making=mixed"},
                                  Pace{"120 frames/s", scene + "&rate=120&live=true"},
                                  Pace{"1000 frames/s", scene + "&rate=1000&live=true"}})
             for (const bool drawn : {false, true}) {

@@ -190,7 +190,7 @@ public:
             return std::nullopt;
         Flight& flight = flights_[first_];
         const bool finished = flight.last && flight.last->finished;
-        // while frames are added to the waiting ones, a look at each would cost as much as the frame
+        // while frames are added to the waiting ones, checking each would cost as much as the frame
         if (!wait && !finished && (!flight.last || waiting_ > 0))
             return std::nullopt;
         std::optional<ScopedDevice> scope; // for calls of CUDA

@@ -480,8 +480,9 @@ SPECKLESCOPE_API specklescope_status specklescope_stream_record(specklescope_str
 SPECKLESCOPE_API specklescope_status specklescope_stream_traces(specklescope_stream* stream,
                                                                 const char* path);
 
-/* Any thread. 1: a file stops before its next frame, a camera continues without results; 0: resume. A file is
- * always stopped before the first specklescope_stream_next. */
+/* Any thread. 1: a file stops before its next frame, a camera continues without results; 0: resume. Results
+ * computed before this call, more than a hundred of small frames, are still returned by
+ * specklescope_stream_next. A file is always stopped before the first specklescope_stream_next. */
 SPECKLESCOPE_API specklescope_status specklescope_stream_pause(specklescope_stream* stream, int32_t on);
 /* Continues a file at this frame, counted from 0, also after its end. Pending results are discarded. Stages
  * clear their history, or with `warm` 1 first get the preceding frames that they need. If there are several

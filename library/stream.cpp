@@ -76,7 +76,7 @@ void Waiting::push(const Result& result, bool may_wait) {
         changed_.wait(lock, [&] {
             return ended_ || unlimited_ > 0 || result.seek < from_ || results_.size() < capacity_;
         });
-    if (ended_ || result.seek < from_)
+    if (ended_ || result.seek < from_ || (paused_ && !may_wait))
         return;
     if (!may_wait && results_.size() >= capacity_) {
         results_.pop_front();
@@ -95,6 +95,11 @@ SinkStatus Waiting::status() const {
     status.queued = results_.size();
     status.closed = ended_;
     return status;
+}
+
+void Waiting::pause(bool on) {
+    const std::scoped_lock lock(mutex_);
+    paused_ = on;
 }
 
 void Waiting::set_capacity(int slots) {
@@ -369,6 +374,7 @@ void StreamObject::finish() {
 void StreamObject::pause(bool on) {
     const std::scoped_lock lock(pause_mutex_);
     paused_ = on;
+    waiting_->pause(on);
     if (begun_)
         pipeline_->pause(on);
 }

@@ -45,6 +45,8 @@ public:
     bool wants_host_image() const override { return wants_host_; }
     SinkStatus status() const override;
 
+    /// While paused, results of a camera are discarded; a file computes none.
+    void pause(bool on);
     /// Sets the capacity: half of a ring of `slots`.
     void set_capacity(int slots);
     /// True if there is a result, now or within the timeout.
@@ -65,7 +67,7 @@ private:
     std::deque<Result> results_;
     std::size_t capacity_ = 2;
     std::uint64_t given_ = 0, late_ = 0;
-    bool ended_ = false;
+    bool ended_ = false, paused_ = false;
     int unlimited_ = 0;      ///< number of calls that opened it
     std::uint64_t from_ = 0; ///< results from before this seek are discarded
 };

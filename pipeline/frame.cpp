@@ -92,8 +92,8 @@ struct Slot {
 
 /// Free slots. The slot released last is reused first, since its memory is still cached. Slots of small
 /// frames take turns, so that consecutive frames are neighbours (Frame::follows). A thread that waits for one
-/// of these sleeps until several are free, at most 1 ms: to wake it up for each takes longer than to process
-/// such a frame.
+/// of these sleeps until several are free, at most 1 ms: waking it for each takes longer than processing such
+/// a frame.
 class FreeSlots {
 public:
     FreeSlots(int count, bool in_turn) : indices_(static_cast<std::size_t>(count)), in_turn_(in_turn) {}
@@ -105,15 +105,15 @@ public:
             enough = count_ >= wanted_;
         }
         if (enough)
-            came_home_.notify_all();
+            released_.notify_all();
     }
     std::optional<int> take(std::chrono::milliseconds timeout) {
         std::unique_lock lock(mutex_);
         const auto wait = [&](std::chrono::milliseconds time, std::size_t wanted) {
             wanted_ = wanted;
-            came_home_.wait_for(lock, time, [&] { return count_ >= wanted; });
+            released_.wait_for(lock, time, [&] { return count_ >= wanted; });
             if (std::exchange(wanted_, 1) > 1)
-                came_home_.notify_all(); // another thread may want one
+                released_.notify_all(); // another thread may want one
         };
         const std::chrono::milliseconds a_moment(in_turn_ && timeout.count() > 0 ? 1 : 0);
         if (count_ == 0 && a_moment.count() > 0)
@@ -142,7 +142,7 @@ private:
     }
 
     mutable std::mutex mutex_;
-    std::condition_variable came_home_;
+    std::condition_variable released_;
     std::vector<int> indices_; ///< `count_` of them from `first_` on, then from the beginning
     std::size_t first_ = 0, count_ = 0;
     std::size_t wanted_ = 1; ///< by the thread that waits
@@ -189,7 +189,7 @@ struct RingState {
 } // namespace detail
 
 namespace {
-void send_home(detail::Slot& slot) {
+void release_slot(detail::Slot& slot) {
     // Release the index before the ring: `keep` can be the last owner.
     const std::shared_ptr<detail::RingState> keep = std::move(slot.keep);
     keep->free.put(slot.index);
@@ -210,7 +210,7 @@ void Frame::reset() noexcept {
         const std::shared_ptr<void> owner = std::move(slot->owner);
         return;
     }
-    send_home(*slot);
+    release_slot(*slot);
 }
 
 const Shape& Frame::shape() const { return slot_->ring->shape; }
@@ -233,7 +233,7 @@ DeviceView Frame::device() const {
 
 LentSlot::~LentSlot() {
     if (slot_)
-        send_home(*slot_);
+        release_slot(*slot_);
 }
 
 HostView LentSlot::host() const {

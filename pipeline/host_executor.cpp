@@ -99,7 +99,9 @@ public:
             run_all();
         prepare(frame.shape(), true);
         Work work;
-        // slots before any other change
+        // memory before any other change
+        if (waits && parts_.empty())
+            make_parts();
         work.slot = plan_->steps.empty() ? Frame() : take_slot();
         work.also = plan_->take_also(false);
         if (std::exchange(gap_, false))
@@ -143,9 +145,7 @@ public:
         return std::move(done.result);
     }
     int in_flight() const override { return static_cast<int>(done_.size() + waiting_.size()) + started_; }
-    int capacity() const override {
-        return may_wait() ? std::clamp(2 * parallel_threads() + static_cast<int>(kGroup), 16, 48) : 1;
-    }
+    int capacity() const override { return may_wait() ? most_in_flight() : 1; }
 
     bool wait_slot(std::chrono::milliseconds timeout) override {
         const auto end = SteadyClock::now() + timeout;
@@ -240,7 +240,7 @@ private:
         std::atomic<std::size_t> left{0}; ///< tasks of the part that have not ended
         std::atomic<bool> ended{false};
     };
-    using SharedGroup = std::shared_ptr<Group>; ///< the threads that are called hold it, too
+    using SharedGroup = std::shared_ptr<Group>; ///< also held by the threads that were called for it
     static constexpr unsigned kPartBits = 32;
     static constexpr std::size_t kGroup = 8; ///< frames
 
@@ -251,9 +251,17 @@ private:
                plan_->notes_settled() && plan_->also.empty();
     }
 
-    /// Before the first group.
+    /// The same as long as the executor lives, unlike parallel_threads(): between_ has as many images.
+    int most_in_flight() const { return std::clamp(2 * limit_.threads() + static_cast<int>(kGroup), 16, 48); }
+
+    /// Before the first frame that waits.
     void make_parts() {
         const std::vector<HostPlan::Step>& steps = plan_->steps;
+        between_.clear(); // another try, after there was no memory
+        for (const HostPlan::Step& step : steps)
+            between_.push_back(step.between
+                                   ? std::make_unique<FrameRing>(step.output, most_in_flight(), host_memory())
+                                   : nullptr);
         const auto add = [&](std::size_t begin, std::size_t end, bool in_order) {
             parts_.push_back({.begin = begin, .end = end, .in_order = in_order, .turn = groups_made_});
         };
@@ -274,9 +282,6 @@ private:
         }
         if (!steps.empty() && alone(steps.size() - 1) && !steps.back().stage->counted().undefined)
             add(steps.size(), steps.size(), false);
-        for (const HostPlan::Step& step : steps)
-            between_.push_back(
-                step.between ? std::make_unique<FrameRing>(step.output, capacity(), host_memory()) : nullptr);
     }
 
     Lane take_lane() {
@@ -306,11 +311,8 @@ private:
     void start() {
         if (waiting_.empty())
             return;
-        const auto group = std::make_shared<Group>(groups_made_, std::exchange(waiting_, {}));
+        const auto group = std::make_shared<Group>(groups_made_++, std::exchange(waiting_, {}));
         started_ += static_cast<int>(group->frames);
-        if (parts_.empty())
-            make_parts();
-        ++groups_made_;
         groups_.push_back(group);
         begin_part(group, 0);
         if (group->frames > 1 || groups_.size() > 1)
@@ -366,8 +368,7 @@ private:
         begin_part(group, index + 1);
     }
 
-    /// Does tasks of the group until none is left that no other thread has, at most `most`. Returns their
-    /// number.
+    /// Does tasks of the group that no other thread has taken, at most `most`. Returns their number.
     int work_on(const SharedGroup& group, int most = std::numeric_limits<int>::max()) {
         int done = 0;
         auto called = std::numeric_limits<std::size_t>::max(); // part for which another thread was called
@@ -670,7 +671,7 @@ private:
     std::uint64_t groups_made_ = 0;
     int started_ = 0; ///< frames in groups_
     std::deque<Done> done_;
-    // Made for the plan with the first group:
+    // Made for the plan with the first frame that waits:
     std::vector<Part> parts_;
     std::vector<std::unique_ptr<FrameRing>> between_; ///< per step: its images; null: it has none
     std::mutex mutex_;                                ///< of lanes_ and the turns of parts_

@@ -97,6 +97,7 @@ public:
     /// Choices and hints in a few words ("recursive", "6 tiles of 2048×2048"); read after set_params(), and
     /// after each run until Stage::warmup() is done, or always if note_changes().
     virtual std::string note() const { return {}; }
+    /// True if any run may change the note, or begin another warm-up.
     virtual bool note_changes() const { return false; }
     /// Counts made by run(). The executor adds the others, or keeps those of earlier stages.
     virtual Counted counted() const { return {}; }

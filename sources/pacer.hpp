@@ -24,6 +24,8 @@ public:
 
     /// Speed factor for due times; 0: always due. Capture times keep the rate.
     void set_speed(double speed) { speed_ = speed; }
+    /// Capture time of the first frame after restart(), in ns.
+    void begin_at(std::int64_t ns) { capture_ns_ = static_cast<double>(ns); }
     /// The next frame and `more` frames after it are due immediately; the schedule continues from there.
     void skip_pacing(std::uint64_t more) { unpaced_ = more + 1; }
 

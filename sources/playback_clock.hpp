@@ -133,9 +133,11 @@ public:
         if (lost > 0)
             port.lost(lost, "");
         sequence_ = recorded.sequence;
+        info.film_ns = time_in_film(info.position.value_or(0), recorded, rate);
+        if (!std::exchange(begun_, true) && rate > 0)
+            pacer.begin_at(*info.film_ns); // a part of a film has the times of the whole one
         const std::int64_t scheduled = pacer.take(rate, pace);
         const bool follows = std::exchange(follows_, true) && lost == 0;
-        info.film_ns = time_in_film(info.position.value_or(0), recorded, rate);
         if (!times_.any() && !recorded.capture_ns) {
             times_.assume_time(scheduled);
             info.capture_ns = scheduled;
@@ -160,7 +162,7 @@ private:
     PlaybackTimes times_;
     std::optional<std::int64_t> first_; ///< recorded time of the first frame
     std::optional<std::uint64_t> sequence_;
-    bool follows_ = false;
+    bool follows_ = false, begun_ = false;
 };
 
 /// Logs invalid values of a recording that are ignored: each kind once, even if it is played repeatedly.

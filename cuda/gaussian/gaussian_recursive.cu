@@ -2,7 +2,7 @@
 // states between them, the columns for the contributions of the row blocks, the states between those, and
 // columns and rows together for the result. Columns are filtered twice: reading the image again is faster
 // than storing and loading intermediate results. f32 with missing samples: the kernels filter the mask of
-// FilterNorm as well; only the first is launched for it separately, since it finds out.
+// FilterNorm as well. Only the first kernel, which finds missing samples, has a second launch for the mask.
 #include "cuda/gaussian/gaussian_recursive.cuh"
 
 #include <algorithm>

@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 #include <vector>
 
 namespace specklescope {
@@ -140,46 +141,58 @@ std::size_t RawStream::read_rows(HostView view, Band rows, std::uint64_t frame) 
 
 std::size_t RawStream::read_together(std::span<const HostView> frames) {
     const std::size_t bytes = frames.front().shape.bytes();
+    const std::uint64_t begin = at_;
+    const auto whole = [bytes](auto&& read) {
+        try {
+            return read() == bytes;
+        } catch (const RunError&) { // read() reports it after the frames before it
+            return false;
+        }
+    };
+    std::size_t count = 0;
     if (bytes <= kSmallBytes) {
-        const std::uint64_t begin = at_;
-        const auto end = std::find_if(frames.begin(), frames.end(),
-                                      [&](const HostView& frame) { return read_small(frame) < bytes; });
-        const auto count = static_cast<std::size_t>(end - frames.begin());
-        at_ = begin + count * bytes;
-        return count;
-    }
-    std::vector<std::size_t> got(frames.size());
-    const int count = static_cast<int>(frames.size());
-    readers_.run([&] {
-        run_bands(count, std::min({count, threads_, parallel_threads()}), [&](int index, int) {
-            const auto i = static_cast<std::size_t>(index);
-            got[i] = read_rows(frames[i], {0, frames[i].shape.height}, at_ + i * bytes);
+        while (count < frames.size() && whole([&] { return read_small(frames[count]); }))
+            ++count;
+    } else {
+        std::vector<char> read(frames.size());
+        const int all = static_cast<int>(frames.size());
+        readers_.run([&] {
+            run_bands(all, std::min({all, threads_, parallel_threads()}), [&](int index, int) {
+                const auto i = static_cast<std::size_t>(index);
+                read[i] = whole([&] {
+                    return read_rows(frames[i], {0, frames[i].shape.height}, begin + i * bytes);
+                });
+            });
         });
-    });
-    const auto whole = static_cast<std::size_t>(
-        std::find_if(got.begin(), got.end(), [bytes](std::size_t n) { return n < bytes; }) - got.begin());
-    at_ += whole * bytes;
-    return whole;
+        count = static_cast<std::size_t>(std::find(read.begin(), read.end(), 0) - read.begin());
+    }
+    at_ = begin + count * bytes;
+    return count;
 }
 
 std::size_t RawStream::read_small(HostView view) {
-    constexpr std::size_t kBuffer = std::size_t{1} << 16; // stays in the cache
     const std::size_t bytes = view.shape.bytes(), row = view.shape.row_bytes();
-    if (at_ < buffered_from_ || at_ + bytes > buffered_from_ + buffer_.size()) {
-        buffer_.resize(kBuffer);
-        buffered_from_ = at_;
-        std::size_t got = 0;
-        while (const std::size_t more = read_some(buffer_.data() + got, kBuffer - got))
-            got += more;
-        buffer_.resize(got);
-        at_ = buffered_from_;
-    }
+    if (at_ < buffered_from_ || at_ + bytes > buffered_from_ + buffer_.size())
+        fill_buffer(bytes);
     const std::byte* from = buffer_.data() + (at_ - buffered_from_);
     const std::size_t total = std::min(bytes, buffer_.size() - (at_ - buffered_from_));
     for (std::size_t done = 0, y = 0; done < total; done += row, ++y)
         std::memcpy(view.row(static_cast<int>(y)), from + done, std::min(row, total - done));
     at_ += total;
     return total;
+}
+
+void RawStream::fill_buffer(std::size_t least) {
+    constexpr std::size_t kBuffer = std::size_t{1} << 16;      // stays in the cache
+    std::vector<std::byte> block = std::exchange(buffer_, {}); // remains empty after an error
+    block.resize(kBuffer);
+    buffered_from_ = at_;
+    std::size_t got = 0;
+    for (std::size_t more = 1; got < least && more > 0; got += more)
+        more = read_some(block.data() + got, kBuffer - got);
+    block.resize(got);
+    buffer_ = std::move(block);
+    at_ = buffered_from_;
 }
 
 std::optional<std::size_t> RawStream::read(HostView view) {

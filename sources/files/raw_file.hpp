@@ -33,8 +33,8 @@ public:
     /// Bytes read: a frame, 0 at the end, fewer if the last frame is truncated. Nothing while a pipe's writer
     /// pauses; a partial frame is kept.
     std::optional<std::size_t> read(HostView view);
-    /// Reads the next frames of a regular file, of equal shape, at the same time. Returns how many are whole;
-    /// the next read() begins after these.
+    /// Reads the next frames of a regular file, of equal shape, at the same time. Returns how many are whole
+    /// before the first that is not, or that cannot be read; the next read() begins after these.
     std::size_t read_together(std::span<const HostView> frames);
     std::optional<std::size_t> read(std::span<std::byte> frame); ///< rows without padding
 
@@ -49,6 +49,8 @@ private:
 
     /// read() of a small frame of a regular file, from a buffer of several.
     std::size_t read_small(HostView view);
+    /// Reads at least `least` bytes from at_ on into the buffer, fewer at the end of the file.
+    void fill_buffer(std::size_t least);
 
     static constexpr std::size_t kSmallBytes = std::size_t{1} << 13; ///< of a frame, an estimate
     static constexpr int kMostThreads = 4; ///< that read one frame at once, an estimate

@@ -310,7 +310,7 @@ private:
 
     static constexpr double kFast = 10000; ///< frames/s
 
-    /// Small frames of a file that is played fast are read several at a time: one thread copies fewer bytes a
+    /// Reads several small frames of a file that is played fast at a time: one thread copies fewer bytes a
     /// second than a chain can process.
     void read_ahead(FramePort& port) {
         constexpr std::size_t kMostBytes = std::size_t{1} << 21, kMostFrames = 32;
@@ -540,6 +540,10 @@ std::unique_ptr<Source> grey_y4m(const std::string& path, double rate, double sp
         }
     constexpr std::array<std::string_view, 6> kGrey = {"mono",   "mono9",  "mono10",
                                                        "mono12", "mono14", "mono16"};
+    // y4mdec takes C420p10 for C420.
+    if (colour.find("p1") != std::string::npos || colour.find("p9") != std::string::npos)
+        throw RunError("'" + path + "' has colour of more than 8 bits (C" + colour +
+                       "), which is not read. Convert it, as by ffmpeg -i FILE -c:v ffv1 NEW.mkv.");
     if (interlaced || std::find(kGrey.begin(), kGrey.end(), colour) == kGrey.end())
         return nullptr; // y4mdec does not read other kinds of grey
     if (colour != "mono") {

@@ -125,10 +125,14 @@ GstPadProbeReturn on_event(GstPad*, GstPadProbeInfo* info, gpointer data) {
     GstVideoInfo video{};
     if (!gst_video_info_from_caps(&video, caps))
         return GST_PAD_PROBE_OK;
-    const bool deep = GST_VIDEO_FORMAT_INFO_DEPTH(video.finfo, 0) > 8 && !GST_VIDEO_INFO_IS_GRAY(&video);
-    const GstHandle<GstCaps> accepted = deep ? deep_caps() : accepted_caps();
+    const guint bits = GST_VIDEO_FORMAT_INFO_DEPTH(video.finfo, 0);
+    const bool deep = bits > 8 && !GST_VIDEO_INFO_IS_GRAY(&video);
+    const bool yuv = GST_VIDEO_INFO_IS_YUV(&video);
+    const GstHandle<GstCaps> accepted = yuv ? yuv_caps(bits) : deep ? deep_caps() : accepted_caps();
     gst_app_sink_set_caps(GST_APP_SINK(watched.sink), accepted.get());
-    if (GST_VIDEO_INFO_IS_YUV(&video))
+    if (GST_VIDEO_INFO_IS_GRAY(&video) && video.colorimetry.range == GST_VIDEO_COLOR_RANGE_16_235)
+        watched.seen->note("states 16…235 for its grey values, or no range: they are left unchanged.");
+    if (yuv)
         replace_caps(info, completed(caps, video, *watched.seen).get());
     return GST_PAD_PROBE_OK;
 }

@@ -1,20 +1,23 @@
 #include "sources/gst/gst_slots.hpp"
 
 #include "base/error.hpp"
+#include "sources/gst/simd/yuv_rows.hpp"
 
+#include <array>
 #include <bit>
 #include <cstring>
+#include <limits>
 
 namespace specklescope {
 
 namespace {
 
 /// Formats that slots can hold, first: videoconvert converts everything else to one of these, directly into a
-/// slot. Second, formats that the copy into a slot converts faster than videoconvert; in one list, YUV would
-/// be converted to these too. For 32-bit pixels videoconvert is faster.
+/// slot. Second, formats that the copy into a slot converts faster than videoconvert. For 32-bit pixels
+/// videoconvert is faster.
 constexpr const char* kCaps = "video/x-raw, format = { GRAY8, GRAY16_LE, RGB };"
                               "video/x-raw, format = { GRAY16_BE, BGR, GBR }";
-/// For colours with more than 8 bits. GStreamer has no format with three 16-bit channels, so that alpha is
+/// For RGB with more than 8 bits. GStreamer has no format with three 16-bit channels, so that alpha is
 /// the fourth.
 constexpr const char* kDeepCaps = std::endian::native == std::endian::little
                                       ? "video/x-raw, format = RGBA64_LE"
@@ -70,9 +73,43 @@ template <class Word> void copy_rgb_row(const MappedFrame& frame, int y, std::by
     }
 }
 
+/// By the matrix and the range of the caps.
+template <class Word> RgbOfYuv rgb_of_yuv(const GstVideoInfo& info) {
+    double red = 0, blue = 0; // their weights in luma
+    gst_video_color_matrix_get_Kr_Kb(info.colorimetry.matrix, &red, &blue);
+    std::array<gint, GST_VIDEO_MAX_COMPONENTS> offset{}, scale{};
+    gst_video_color_range_offsets(info.colorimetry.range, info.finfo, offset.data(), scale.data());
+    const double full = std::numeric_limits<Word>::max();
+    const double chroma = 2 * full / scale[1], green = 1 - red - blue;
+    return {.black = static_cast<float>(offset[0]),
+            .neutral = static_cast<float>(offset[1]),
+            .luma = static_cast<float>(full / scale[0]),
+            .v_red = static_cast<float>(chroma * (1 - red)),
+            .u_blue = static_cast<float>(chroma * (1 - blue)),
+            .u_green = static_cast<float>(chroma * (1 - blue) * blue / green),
+            .v_green = static_cast<float>(chroma * (1 - red) * red / green)};
+}
+
+template <class Word> void convert_yuv(const MappedFrame& frame, const GstVideoInfo& info, HostView to) {
+    const RgbOfYuv by = rgb_of_yuv<Word>(info);
+    const auto words = [&](int plane, int y) { return reinterpret_cast<const Word*>(frame.row(plane, y)); };
+    for (int y = 0; y < to.shape.height; ++y)
+        rgb_row(by, words(0, y), words(1, y), words(2, y), frame.width(), to.as<Word>().row(y));
+}
+
 } // namespace
 
 GstHandle<GstCaps> accepted_caps() { return GstHandle<GstCaps>(gst_caps_from_string(kCaps)); }
+
+GstHandle<GstCaps> yuv_caps(guint bits) {
+    std::string text = "video/x-raw, format = Y444";
+    if (bits > 8)
+        text += (bits <= 10   ? "_10"
+                 : bits <= 12 ? "_12"
+                              : "_16") +
+                std::string(std::endian::native == std::endian::little ? "LE" : "BE");
+    return GstHandle<GstCaps>(gst_caps_from_string(text.c_str()));
+}
 
 GstHandle<GstCaps> deep_caps() { return GstHandle<GstCaps>(gst_caps_from_string(kDeepCaps)); }
 
@@ -83,7 +120,7 @@ PixelLayout layout_of(const GstCaps* caps, const std::string& name) {
         throw RunError(name + " gives '" + text.get() + "', which is not video in memory.");
     }
     const GstVideoFormat format = GST_VIDEO_INFO_FORMAT(&layout.info);
-    const bool wide = GST_VIDEO_INFO_COMP_DEPTH(&layout.info, 0) == 16;
+    const bool wide = GST_VIDEO_INFO_COMP_DEPTH(&layout.info, 0) > 8;
     layout.shape = {GST_VIDEO_INFO_WIDTH(&layout.info), GST_VIDEO_INFO_HEIGHT(&layout.info),
                     is_grey(format) ? 1 : 3, wide ? PixelType::u16 : PixelType::u8};
     constexpr bool little = std::endian::native == std::endian::little;
@@ -100,6 +137,11 @@ void copy_buffer(GstBuffer* buffer, const PixelLayout& layout, HostView to, cons
     const MappedFrame frame(buffer, layout.info);
     if (!frame || frame.width() != to.shape.width || frame.height() != to.shape.height)
         throw RunError(name + " gave a frame smaller than its format requires.");
+    if (GST_VIDEO_INFO_IS_YUV(&layout.info)) {
+        to.shape.type == PixelType::u16 ? convert_yuv<std::uint16_t>(frame, layout.info, to)
+                                        : convert_yuv<std::uint8_t>(frame, layout.info, to);
+        return;
+    }
     for (int y = 0; y < to.shape.height; ++y) {
         if (layout.as_in_slot())
             std::memcpy(to.row(y), frame.row(0, y), to.shape.row_bytes());

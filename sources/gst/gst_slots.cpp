@@ -146,7 +146,7 @@ std::string to_string(CopyReason reason, const std::string& maker, const PixelLa
         return maker + " gave the same memory again";
     case CopyReason::other_order:
         return std::string("the samples of ") + GST_VIDEO_INFO_NAME(&layout.info) +
-               " are put in another order";
+               (GST_VIDEO_INFO_IS_YUV(&layout.info) ? " are converted to RGB" : " are put in another order");
     case CopyReason::foreign:
         return maker + " brought its own memory";
     }

@@ -27,7 +27,11 @@ struct PixelLayout {
 
 /// Formats that slots can hold without loss, best first: for the appsink's caps.
 GstHandle<GstCaps> accepted_caps();
-/// Format for colours with more than 8 bits: 16 bits per channel.
+/// Format for YUV of this depth, which copy_buffer() converts to RGB. videoconvert only repeats its chroma:
+/// its own conversion to RGB calculates with few bits, and grey of the range 16…235 becomes up to 3 values
+/// too dark.
+GstHandle<GstCaps> yuv_caps(guint bits);
+/// Format for RGB with more than 8 bits: 16 bits per channel.
 GstHandle<GstCaps> deep_caps();
 /// Throws RunError naming the format if it is not supported.
 PixelLayout layout_of(const GstCaps* caps, const std::string& name);
@@ -43,7 +47,7 @@ enum class CopyReason : std::uint8_t {
     too_many,    ///< the limit of lent slots was reached
     tight_rows,  ///< an element requires rows without padding
     given_again, ///< memory of an earlier frame
-    other_order, ///< its pixels must be rearranged
+    other_order, ///< its pixels must be rearranged or converted
     foreign      ///< memory of an element
 };
 

@@ -411,13 +411,16 @@ std::string_view name_of(GstElementFactory* factory) {
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-/// Demuxers that only read their input. (libav's list contains some that open other files.)
-constexpr std::array<std::string_view, 20> kContainers = {
+/// Demuxers that only read their input. (libav's list contains some that open other files, and avdemux_nut,
+/// which crashes or never ends.)
+// clang-format off
+constexpr std::array<std::string_view, 19> kContainers = {
     "matroskademux", "qtdemux",     "avidemux",    "oggdemux",    "flvdemux",
     "tsdemux",       "mpegpsdemux", "asfdemux",    "mxfdemux",    "dvdemux",
     "y4mdec",        "ivfparse",    "nuvdemux",    "wavparse",    "multipartdemux",
-    "avdemux_gif",   "avdemux_gxf", "avdemux_nut", "avdemux_ivf", "avdemux_yuv4mpegpipe",
+    "avdemux_gif",   "avdemux_gxf", "avdemux_ivf", "avdemux_yuv4mpegpipe",
 };
+// clang-format on
 
 bool decodes(GstElementFactory* factory, std::string_view media, bool packets) {
     const std::string_view klass = klass_of(factory);

@@ -56,7 +56,8 @@ gboolean wants_decoding(GstElement* decoder, GstPad*, GstCaps* caps, gpointer mo
     const gchar* chroma = gst_structure_get_string(claimed, "chroma-format");
     guint bits = 0;
     if (chroma && std::string_view(chroma) == "4:0:0" &&
-        gst_structure_get_uint(claimed, "bit-depth-luma", &bits) && bits > 8) { // its decoders crash
+        gst_structure_get_uint(claimed, "bit-depth-luma", &bits) &&
+        (bits > 8 || starts_with(caps, "video/x-av1"))) { // its decoders crash, or write chroma over grey
         GST_ELEMENT_ERROR(decoder, STREAM, DECODE,
                           ("GStreamer does not know its pixels, grey of %u bits; %s", bits, kConvert),
                           (nullptr));
@@ -78,10 +79,27 @@ void check_found(GstElement* decoder, gpointer convert) {
         GST_ELEMENT_ERROR(decoder, STREAM, WRONG_TYPE, ("it has no video that can be decoded"), (nullptr));
 }
 
-/// Makes decoders report damaged data instead of guessing.
+GstPadProbeReturn refuse_shifted(GstPad* pad, GstPadProbeInfo*, gpointer) {
+    const GstHandle<GstCaps> caps = caps_of(pad);
+    const gchar* const format = gst_structure_get_string(gst_caps_get_structure(caps.get(), 0), "format");
+    if (!format || std::string_view(format) != "ARGB64")
+        return GST_PAD_PROBE_OK;
+    const GstHandle<GstElement> decoder(gst_pad_get_parent_element(pad));
+    GST_ELEMENT_ERROR(decoder.get(), STREAM, DECODE,
+                      ("GStreamer shifts its pixels, PNG of 16-bit colour; convert it, as by ffmpeg -i FILE "
+                       "-c:v ffv1 -pix_fmt gbrp12le NEW.mkv"),
+                      (nullptr));
+    return GST_PAD_PROBE_DROP;
+}
+
+/// Makes decoders report damaged data instead of guessing, and refuses what they decode wrongly.
 void make_strict(GstBin*, GstBin*, GstElement* element, gpointer) {
     if (g_object_class_find_property(G_OBJECT_GET_CLASS(element), "max-errors"))
         g_object_set(element, "max-errors", 0, nullptr);
+    GstElementFactory* const factory = gst_element_get_factory(element);
+    if (factory && g_str_equal(GST_OBJECT_NAME(factory), "pngdec"))
+        gst_pad_add_probe(GstHandle<GstPad>(gst_element_get_static_pad(element, "src")).get(),
+                          GST_PAD_PROBE_TYPE_BUFFER, refuse_shifted, nullptr, nullptr);
 }
 
 class VideoSource final : public GstSource, public TimedFrames {

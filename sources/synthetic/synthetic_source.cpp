@@ -10,7 +10,10 @@ namespace specklescope {
 
 namespace {
 
-/// Pixels per second and core that a live source computes, about a quarter of the processor.
+/// Threads of a live source, which leaves most of the processor to the others.
+int live_threads(bool mixed) { return std::max(std::min(mixed ? 1 : 2, all_threads()), all_threads() / 4); }
+
+/// Pixels per second that each of them computes.
 constexpr double kMostComputed = 3.2e7;
 
 /// Throws UsageError for options that contradict each other.
@@ -124,7 +127,7 @@ private:
         const double pixels = static_cast<double>(scene_->shape().pixels()) * options().rate;
         const bool mixable = !scene_moves(options()) && exposures_of(options()).size() == 1;
         if (options().making == Frames::mixed || (options().making == Frames::automatic && mixable && live_ &&
-                                                  pixels > kMostComputed * all_threads()))
+                                                  pixels > kMostComputed * live_threads(false)))
             mixed_ = std::make_unique<MixedFrames>(*scene_);
         while (mixed_ && !live_ && !mixed_->complete()) // the same frames every time
             make_mixed();
@@ -138,9 +141,8 @@ private:
         next_made_ = end + 3 * (end - begin);
     }
 
-    /// A simulated camera leaves most of the processor to the others.
     void draw(HostView to) {
-        const ThreadLimit limit(live_ ? std::max(1, all_threads() / 4) : 0);
+        const ThreadLimit limit(live_ ? live_threads(mixed_ != nullptr) : 0);
         if (!mixed_)
             return scene_->render({number_, seconds(), step()}, to);
         if (!mixed_->complete() && SteadyClock::now() >= next_made_)
@@ -269,7 +271,8 @@ const ParamTable& synthetic_table() {
                      "Source of frames. computed: each from its number, with the true correlation of frames. "
                      "mixed: bands of up to 48 computed frames in random order, as fast as a copy; frames "
                      "do not correlate, and long means keep the noise of the set. auto: mixed for a live "
-                     "source of more than 32 million pixels a second and core"})
+                     "source of more than 32 million pixels a second and thread; it has a "
+                     "quarter of the cores, at least two"})
             .real("rho", &O::rho,
                   {.label = "Dynamic part ρ",
                    .min = 0,

@@ -167,6 +167,7 @@ public:
     }
     Warmup warmup() const override { return set_.warmup(); }
     std::string note() const override { return set_.note(); }
+    bool note_changes() const override { return set_.may_restart(); }
     Counted counted() const override { return {.undefined = true}; }
     void describe(FrameInfo& info) const override { info.full_scale = 0; }
 

@@ -83,6 +83,8 @@ public:
     explicit MesiSet(const MesiParams& params);
 
     int planes() const { return listed_ ? count_ : kMesiExposures; }
+    /// Any frame may begin another set, since the exposures are not given.
+    bool may_restart() const { return !listed_; }
     void reset();
     void set_params(const MesiParams& params);
     /// Finds the place of a frame. `again`: the frame was stored before, unless the set is empty.

@@ -27,11 +27,22 @@ film("full_709.mp4", "grey.raw", "gray", *full, "-c:v", "libx264", "-qp", "0", "
      "-color_primaries", "bt709", "-color_trc", "bt709")
 film("full_hevc.mkv", "grey.raw", "gray", *full, "-c:v", "libx265", "-x265-params", "lossless=1:log-level=none")
 film("limited.mp4", "grey.raw", "gray", "-pix_fmt", "yuv420p", "-c:v", "libx264", "-qp", "0")
+np.random.default_rng(9).integers(0, 256, (5, 3, 48, 64)).astype(np.uint8).tofile("yuv8.raw")
+for bits in (10, 12):
+    np.random.default_rng(bits).integers(0, 1 << bits, (5, 3, 48, 64)).astype("<u2").tofile(f"yuv{bits}.raw")
+for name, bits, range, matrix in (("bare8", 8, "", ""), ("tv8", 8, "tv", "bt709"), ("pc8", 8, "pc", "smpte170m"),
+                                  ("tv10", 10, "tv", "smpte170m"), ("pc10", 10, "pc", "bt709"), ("tv12", 12, "tv", "bt709")):
+    pixels = "yuv444p" if bits == 8 else f"yuv444p{bits}le"
+    said = ["-color_range", range, "-colorspace", matrix] if range else []
+    film(name + ".mkv", f"yuv{bits}.raw", pixels, *said, "-c:v", "ffv1")
 film("deep.mkv", "deep.raw", "gray10le", "-pix_fmt", "yuv420p10le", "-c:v", "libx264", "-qp", "0")
 film("deep_rgb.mkv", "deep.raw", "gray10le", "-pix_fmt", "gbrp10le", "-c:v", "ffv1")
 film("grey_hevc.mkv", "deep.raw", "gray10le", "-pix_fmt", "gray10le", "-c:v", "libx265", "-x265-params",
      "lossless=1:log-level=none")
 film("grey_h264.mkv", "deep.raw", "gray10le", "-pix_fmt", "gray10le", "-c:v", "libx264", "-qp", "0")
+film("grey_av1.mkv", "grey.raw", "gray", "-pix_fmt", "gray", "-c:v", "libaom-av1", "-cpu-used", "8")
+film("shifted.mov", "deep.raw", "gray10le", "-pix_fmt", "rgb48be", "-c:v", "png")
+film("deep.y4m", "deep.raw", "gray10le", "-pix_fmt", "yuv420p10le", "-frames:v", "1", "-strict", "-1")
 film("grey_ffv1.mkv", "deep.raw", "gray10le", "-pix_fmt", "gray10le", "-c:v", "ffv1")
 subprocess.run(["ffmpeg", "-v", "error", "-y", "-i", "limited.mp4", "-c", "copy", "-metadata:s:v:0", "rotate=90",
                 "turned.mp4"], check=True)
@@ -48,14 +59,18 @@ TEST(FilmColours, AreThoseThatFfmpegDecodes) {
         EXPECT_EQ(result.status, 0) << result.all();
         EXPECT_EQ(result.err.find("16…235"), std::string::npos) << result.err;
     }
+    for (const char* film : {"bare8.mkv", "tv8.mkv", "pc8.mkv", "tv10.mkv", "pc10.mkv", "tv12.mkv"})
+        EXPECT_EQ(run(film).status, 0) << film;
     EXPECT_NE(run("limited.mp4").err.find("16…235 is assumed"), std::string::npos);
     EXPECT_EQ(run("deep.mkv").status, 0);
     EXPECT_EQ(run("deep_rgb.mkv").status, 0);
     EXPECT_NE(run("turned.mp4").err.find("rotate-"), std::string::npos);
-    for (const char* film : {"grey_hevc.mkv", "grey_h264.mkv", "grey_ffv1.mkv"}) {
+    for (const char* film :
+         {"grey_hevc.mkv", "grey_h264.mkv", "grey_ffv1.mkv", "grey_av1.mkv", "shifted.mov", "deep.y4m"}) {
         const ChildResult result = run(film);
         EXPECT_EQ(result.status, 1) << result.all();
-        EXPECT_NE(result.err.find("gray16le"), std::string::npos) << result.err;
+        EXPECT_NE(result.err.find("ffmpeg -i FILE"), std::string::npos) << result.err;
+        EXPECT_FALSE(std::filesystem::exists(folder / (film + std::string(".tiff")))) << film;
     }
     EXPECT_TRUE(test::python(folder, R"py(
 import subprocess
@@ -74,8 +89,25 @@ grey = np.fromfile("grey.raw", np.uint8).reshape(5, 48, 64)
 for film in ("full.mp4", "full.mkv", "full_709.mp4", "full_hevc.mkv"):
     error = np.abs(ours(film)[..., 1] - grey).max()
     assert error <= 1, (film, error)
-error = np.abs(ours("limited.mp4") - theirs("limited.mp4", "rgb24", np.uint8)).max()
-assert error <= 3, error
+def rgb(yuv, bits, full, red, blue):
+    """By ITU-R BT.601 and BT.709, from the weights of red and blue in luma."""
+    step, top = 1 << (bits - 8), (1 << bits) - 1
+    y, u, v = (yuv[:, i].astype(float) for i in range(3))
+    y = y / top if full else (y - 16 * step) / (219 * step)
+    u, v = ((c - 128 * step) / (top if full else 224 * step) for c in (u, v))
+    r, b = y + 2 * (1 - red) * v, y + 2 * (1 - blue) * u
+    g = (y - red * r - blue * b) / (1 - red - blue)
+    return np.stack([r, g, b], -1).clip(0, 1) * (255 if bits == 8 else 65535)
+
+bt601, bt709 = (0.299, 0.114), (0.2126, 0.0722)
+for name, bits, full, weights in (("bare8", 8, False, bt601), ("tv8", 8, False, bt709), ("pc8", 8, True, bt601),
+                                  ("tv10", 10, False, bt601), ("pc10", 10, True, bt709), ("tv12", 12, False, bt709)):
+    yuv = np.fromfile(f"yuv{bits}.raw", np.uint8 if bits == 8 else "<u2").reshape(5, 3, 48, 64)
+    error = np.abs(ours(name + ".mkv") - rgb(yuv, bits, full, *weights)).max()
+    assert error <= 0.51, (name, error)
+luma = theirs("limited.mp4", "yuv444p", np.uint8).reshape(5, 3, 48, 64)
+error = np.abs(ours("limited.mp4") - rgb(luma, 8, False, *bt601)).max()
+assert error <= 0.51, error
 assert np.abs(ours("deep_rgb.mkv") - theirs("deep_rgb.mkv", "rgb48le", "<u2")).max() == 0
 deep = ours("deep.mkv")
 reference = theirs("deep.mkv", "rgb48le", "<u2")

@@ -81,6 +81,10 @@ TEST_F(From, ATimeIsTheFrameThatIsShownThen) {
         EXPECT_TRUE(read_text(folder_ / name) ==
                     film_.substr(static_cast<std::size_t>(frame) * kFrame, 2 * kFrame))
             << time;
+        EXPECT_NE(read_text(folder_ / (name + ".jsonl"))
+                      .find("\"capture_ns\":" + std::to_string(frame * 40'000'000) + ","),
+                  std::string::npos)
+            << "a part has the times of the whole film";
     }
 }
 

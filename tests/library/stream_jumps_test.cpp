@@ -66,6 +66,17 @@ TEST(Streams, AFileThatIsPausedStandsAndGoesOnWhereItStood) {
     EXPECT_EQ(next_place(stream), -1);
 }
 
+TEST(Streams, APausedCameraGivesOnlyTheResultsFromBefore) {
+    const Stream stream(kSceneWithoutEnd, nullptr, "backend=cpu");
+    ASSERT_GE(next_place(stream), 0);
+    ASSERT_EQ(specklescope_stream_pause(stream, 1), SPECKLESCOPE_OK);
+    while (next_place(stream, 0) != -2) {
+    }
+    EXPECT_EQ(next_place(stream, 0.2), -2);
+    ASSERT_EQ(specklescope_stream_pause(stream, 0), SPECKLESCOPE_OK);
+    EXPECT_GE(next_place(stream), 0);
+}
+
 TEST(Streams, OfTwoSeeksTheLastCountsAndItsFrameComesOnce) {
     const std::string path = recorded_file(60);
     for (int round = 0; round < 60; ++round) {
@@ -141,8 +152,10 @@ TEST(Streams, RecordingsAreFinishedAndTheStreamGoesOn) {
     ASSERT_EQ(specklescope_stream_record(stream, second.c_str(), SPECKLESCOPE_FRAMES), SPECKLESCOPE_OK);
     ASSERT_EQ(specklescope_stream_seek(stream, 20, 0), SPECKLESCOPE_OK);
     ASSERT_EQ(next_place(stream), 20);
+    ASSERT_EQ(specklescope_stream_pause(stream, 1), SPECKLESCOPE_OK); // most frames come after finish()
     // with pending results, finish must not wait for the reader
     ASSERT_EQ(specklescope_stream_finish(stream), SPECKLESCOPE_OK) << specklescope_last_error();
+    ASSERT_EQ(specklescope_stream_pause(stream, 0), SPECKLESCOPE_OK);
     EXPECT_EQ(places(stream), from_to(21, kLast));
     const std::vector<double> kept = places(Stream(second, nullptr, "backend=cpu"));
     ASSERT_FALSE(kept.empty());

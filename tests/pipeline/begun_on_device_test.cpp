@@ -53,7 +53,9 @@ TEST(BegunOnADevice, ARecordingHasItsFullLength) {
             pipeline.add_sink(recorder);
     };
     pipeline.add_sink(watcher);
+    pipeline.pause(true); // no frame before start() returns: it would refuse the recorder
     pipeline.start();
+    pipeline.pause(false);
     ASSERT_TRUE(test::eventually([&] { return pipeline.finished(); }));
     pipeline.stop();
     const SinkStatus status = recorder->status();

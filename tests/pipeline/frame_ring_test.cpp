@@ -181,7 +181,7 @@ TEST(FrameRing, SeveralFramesLeaveSomeFree) {
     }
 }
 
-/// A thread that waits for a small frame hopes for several free slots, but takes the only one.
+/// A thread waits a moment for several free slots of small frames, then takes the only one.
 TEST(FrameRing, EveryWaitingThreadGetsASlot) {
     FrameRing ring(kOdd, 16, host_memory());
     std::vector<Frame> held = ring.try_acquire(16, 0);

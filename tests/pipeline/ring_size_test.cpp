@@ -31,7 +31,7 @@ TEST(RingSize, AFastCameraHasSlotsForEightyMilliseconds) {
     info.rate = 1000;
     info.shape = test::kSmall;
     info.live = false;
-    EXPECT_EQ(slots_of(info), 128) << "a file waits, and its frames for each other";
+    EXPECT_EQ(slots_of(info), 128) << "small frames of a file run in groups";
     info.shape = {512, 512, 1, PixelType::u8};
     EXPECT_EQ(slots_of(info), 64);
     info.shape = {1392, 1040, 1, PixelType::u16};

@@ -1,5 +1,7 @@
 // Small frames that wait for each other give the results of single frames.
 #include "analysis/region.hpp"
+#include "base/memory_budget.hpp"
+#include "base/parallel.hpp"
 #include "pipeline/executor.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/random.hpp"
@@ -139,5 +141,61 @@ INSTANTIATE_TEST_SUITE_P(
             std::vector<std::string>{"speckle", "gaussian:method=recursive,sigma=2"},
             std::vector<std::string>{"temporal:frames=20,output=bfi", "average:frames=20"},
             std::vector<std::string>{"register", "speckle", "average:frames=2"})));
+
+/// Another executor's limit of the threads of the process ends while images between stages exist.
+TEST(SmallFramesOnTheHost, AsManyAreInFlightAfterTheThreadsOfTheProcessChange) {
+    FrameRing ring(shape_of(1), kFrames, host_memory());
+    const std::vector<Frame> frames = random_frames(ring);
+    const auto executor = make_host_executor(20);
+    auto chain = std::make_shared<Chain>();
+    chain->add("gaussian:sigma=1");
+    chain->add("average:frames=1");
+    executor->set_chain(chain, 1);
+    executor->prepare(frames[0].shape(), true);
+    std::size_t collected = 0;
+    const auto collect = [&] {
+        for (; executor->in_flight() > 0; ++collected)
+            EXPECT_EQ(executor->collect(true)->info.sequence, collected);
+    };
+    int most = 0;
+    {
+        const ProcessThreadLimit one(1);
+        for (int i = 0; i < 3; ++i) {
+            executor->submit(frames[static_cast<std::size_t>(i)], true);
+            if (i != 1)
+                collect();
+        }
+        most = executor->capacity();
+    }
+    EXPECT_EQ(executor->capacity(), most);
+    for (std::size_t i = 3; i < 11; ++i)
+        executor->submit(frames[i], true);
+    collect();
+    EXPECT_EQ(collected, 11U);
+}
+
+/// A frame for whose images no memory is left is refused, and the next ones run.
+TEST(SmallFramesOnTheHost, AFrameWithoutMemoryLeavesTheOthers) {
+    FrameRing ring(shape_of(1), kFrames, host_memory());
+    const std::vector<Frame> frames = random_frames(ring);
+    const auto executor = make_host_executor(4);
+    auto chain = std::make_shared<Chain>();
+    chain->add("gaussian:sigma=1");
+    chain->add("speckle:radius=2");
+    executor->set_chain(chain, 1);
+    executor->prepare(frames[0].shape(), true);
+    executor->submit(frames[0], true);
+    EXPECT_EQ(executor->collect(true)->info.sequence, 0U);
+    {
+        const MemoryLimit none(1); // byte
+        EXPECT_THROW(executor->submit(frames[1], true), RunError);
+        EXPECT_EQ(executor->in_flight(), 0);
+    }
+    for (std::size_t i = 2; i < 12; ++i)
+        executor->submit(frames[i], true);
+    for (std::size_t i = 2; i < 12; ++i)
+        EXPECT_EQ(executor->collect(true)->info.sequence, i);
+    EXPECT_EQ(executor->in_flight(), 0);
+}
 
 } // namespace specklescope::small_frames_test

@@ -232,10 +232,10 @@ TEST(GstSlots, OtherOrdersOfPixelsAreCopiedAndNamed) {
 TEST(GstSlots, ALoopContinuesInSlots) {
     const TemporaryFolder folder;
     ASSERT_TRUE(launch("videotestsrc pattern=ball num-buffers=30 ! "
-                       "video/x-raw,format=I420,width=62,height=48,framerate=25/1 ! x264enc bframes=2 ! "
-                       "mp4mux ! filesink location=" +
-                       (folder / "a.mp4")));
-    const auto source = video(folder / "a.mp4", true);
+                       "video/x-raw,format=BGRx,width=62,height=48,framerate=25/1 ! avenc_ffv1 ! "
+                       "matroskamux ! filesink location=" +
+                       (folder / "a.mkv")));
+    const auto source = video(folder / "a.mkv", true);
     source->open();
     LendingPort port;
     std::vector<std::vector<std::byte>> round;

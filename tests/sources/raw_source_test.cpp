@@ -1,6 +1,8 @@
 // Headerless frames: every format bit by bit, headers, truncated ends, loops and pace.
+#include "base/error.hpp"
 #include "base/log.hpp"
 #include "pipeline/source.hpp"
+#include "sources/files/raw_file.hpp"
 #include "sources/registry.hpp"
 #include "tests/support/file_tools.hpp"
 #include "tests/support/test_port.hpp"
@@ -8,6 +10,9 @@
 #include <gtest/gtest.h>
 #include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/spdlog.h>
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <bit>
 #include <cmath>
@@ -159,6 +164,35 @@ TEST_F(RawSource, FramesReadAheadComeInOrderAndNotAfterASeek) {
             EXPECT_EQ(port.frames[i].info.position, frame);
             EXPECT_EQ(pixels(port.frames[i]), bytes.substr(frame * size, size)) << width << " " << i;
         }
+    }
+}
+
+/// Damage of a disk costs no frame before it. Here the part of a mapping beyond its file cannot be read.
+TEST_F(RawSource, FramesBeforeADamagedPlaceAreRead) {
+    constexpr std::size_t kWhole = 3;
+    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    for (const std::size_t size : {page / 4, 4 * page}) { // read through a buffer, and in parallel
+        const std::size_t readable = (kWhole * size + page - 1) / page * page;
+        const std::string path = folder_ / "part.bin";
+        write_file(path, std::string(readable, 'x'));
+        const InputFile file = open_input(path, Pipes::taken);
+        void* const mapped =
+            ::mmap(nullptr, readable + 8 * size, PROT_READ, MAP_SHARED, ::fileno(file.get()), 0);
+        ASSERT_NE(mapped, MAP_FAILED);
+        RawStream stream;
+        stream.open("/proc/self/mem");
+        const std::size_t whole = readable / size;
+        FrameRing ring({64, static_cast<int>(size / 64), 1, PixelType::u8}, 9, host_memory());
+        const std::vector<Frame> frames = ring.try_acquire(9, 0);
+        std::vector<HostView> views;
+        for (const Frame& frame : frames)
+            views.push_back(frame.host());
+        EXPECT_TRUE(stream.seek(reinterpret_cast<std::uintptr_t>(mapped)));
+        EXPECT_EQ(stream.read_together(views), whole) << size;
+        EXPECT_EQ(views[whole - 1].row(0)[0], std::byte{'x'});
+        EXPECT_THROW((void)stream.read(views[0]), RunError);
+        EXPECT_THROW((void)stream.read(views[0]), RunError) << "the error stays";
+        ::munmap(mapped, readable + 8 * size);
     }
 }
 

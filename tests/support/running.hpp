@@ -62,7 +62,7 @@ inline int entries(const char* folder) {
 inline int threads_now() { return entries("/proc/self/task"); }
 /// Waits until at most `before` threads run. oneTBB creates threads on demand and keeps them; a joined thread
 /// may be in /proc a moment longer.
-inline bool threads_gone(int before = 0) {
+inline bool threads_gone(int before) {
     return eventually([&] { return threads_now() <= std::max(before, parallel_threads()); });
 }
 inline int files_now() { return entries("/proc/self/fd"); }

@@ -2,6 +2,7 @@
 // every tap multiplied. Shared by the tests of host and device.
 #pragma once
 
+#include "base/parallel.hpp"
 #include "stages/gaussian/gaussian.hpp"
 #include "tests/support/filter_oracle.hpp"
 #include "tests/support/random.hpp"
@@ -100,14 +101,14 @@ template <class F> OraclePlane oracle_both_ways(OraclePlane plane, bool omit, F&
         const std::vector<double> ones(static_cast<std::size_t>(size), 1.0);
         const std::vector<double> norm = omit ? filter(ones) : ones;
         for (int c = 0; c < plane.channels; ++c)
-            for (int i = 0; i < lines; ++i) {
+            run_bands(lines, all_threads(), [&](int i, int) {
                 std::vector<double> line;
                 for (int k = 0; k < size; ++k)
                     line.push_back(sample(i, k, c));
                 line = filter(line);
                 for (int k = 0; k < size; ++k)
                     sample(i, k, c) = line[static_cast<std::size_t>(k)] / norm[static_cast<std::size_t>(k)];
-            }
+            });
     };
     along(plane.height, plane.width, [&](int y, int x, int c) -> double& { return plane.at(x, y, c); });
     along(plane.width, plane.height, [&](int x, int y, int c) -> double& { return plane.at(x, y, c); });

@@ -278,6 +278,7 @@ TEST_P(MesiOn, FindsTheCycleOfItsFrames) {
         for (int frame = 0; frame < 200; ++frame) {
             const double exposure = next[static_cast<std::size_t>(frame / hold) % next.size()];
             run.frame(constant(faster.contrast2(exposure)), exposure);
+            EXPECT_EQ(run.result().warmup.done(), std::isfinite(run.at(2, 1))) << frame;
         }
         EXPECT_TRUE(run.result().warmup.done());
         EXPECT_NEAR(run.at(2, 1), 2000, 1);
