@@ -33,6 +33,7 @@ class RealSums {
     using VF = hn::Vec<DF>;
     static constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
     static constexpr int kFloats = static_cast<int>(hn::MaxLanes(DF()));
+    static_assert(kFloats <= 16);
 
 public:
     RealSums(const SpeckleTile& tile, const TileColumns& columns, ScratchCutter& cut)
@@ -53,8 +54,8 @@ public:
         squares_ = cut.take<double>(floats) + kSegments;
     }
 
-    /// Whether segments are long enough for whole vectors.
-    bool usable() const { return length_ >= kFloats; }
+    /// Whether segments are long enough for whole vectors, of any instruction set.
+    bool usable() const { return length_ >= 16; }
     /// Results of a row.
     int count() const { return length_ * kSegments; }
 
