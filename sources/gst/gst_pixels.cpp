@@ -1,8 +1,8 @@
 #include "sources/gst/gst_slots.hpp"
 
 #include "base/error.hpp"
+#include "sources/gst/simd/yuv_rows.hpp"
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -73,51 +73,28 @@ template <class Word> void copy_rgb_row(const MappedFrame& frame, int y, std::by
     }
 }
 
-/// YUV to RGB by the matrix and range of its caps, rounded once. `Word` is the type of a value.
-template <class Word> class RgbOfYuv {
-public:
-    explicit RgbOfYuv(const GstVideoInfo& info) {
-        double red = 0, blue = 0; // their weights in luma
-        gst_video_color_matrix_get_Kr_Kb(info.colorimetry.matrix, &red, &blue);
-        std::array<gint, GST_VIDEO_MAX_COMPONENTS> offset{}, scale{};
-        gst_video_color_range_offsets(info.colorimetry.range, info.finfo, offset.data(), scale.data());
-        const double full = std::numeric_limits<Word>::max();
-        const double chroma = 2 * full / scale[1], green = 1 - red - blue;
-        black_ = static_cast<float>(offset[0]);
-        neutral_ = static_cast<float>(offset[1]);
-        luma_ = static_cast<float>(full / scale[0]);
-        v_red_ = static_cast<float>(chroma * (1 - red));
-        u_blue_ = static_cast<float>(chroma * (1 - blue));
-        v_green_ = static_cast<float>(chroma * (1 - red) * red / green);
-        u_green_ = static_cast<float>(chroma * (1 - blue) * blue / green);
-    }
-    void convert_row(const MappedFrame& frame, int y, std::byte* row) const {
-        const auto* const luma = reinterpret_cast<const Word*>(frame.row(0, y));
-        const auto* const us = reinterpret_cast<const Word*>(frame.row(1, y));
-        const auto* const vs = reinterpret_cast<const Word*>(frame.row(2, y));
-        auto* to = reinterpret_cast<Word*>(row);
-        for (int x = 0; x < frame.width(); ++x, to += 3) {
-            const float grey = (static_cast<float>(luma[x]) - black_) * luma_;
-            const float u = static_cast<float>(us[x]) - neutral_, v = static_cast<float>(vs[x]) - neutral_;
-            to[0] = rounded(grey + v_red_ * v);
-            to[1] = rounded(grey - u_green_ * u - v_green_ * v);
-            to[2] = rounded(grey + u_blue_ * u);
-        }
-    }
-
-private:
-    static Word rounded(float value) {
-        constexpr auto kFull = static_cast<float>(std::numeric_limits<Word>::max());
-        const float next = std::clamp(value, 0.0F, kFull) + 0.5F; // faster than std::lround
-        return static_cast<Word>(static_cast<int>(next));
-    }
-    float black_, neutral_, luma_, v_red_, u_blue_, v_green_, u_green_;
-};
+/// By the matrix and the range of the caps.
+template <class Word> RgbOfYuv rgb_of_yuv(const GstVideoInfo& info) {
+    double red = 0, blue = 0; // their weights in luma
+    gst_video_color_matrix_get_Kr_Kb(info.colorimetry.matrix, &red, &blue);
+    std::array<gint, GST_VIDEO_MAX_COMPONENTS> offset{}, scale{};
+    gst_video_color_range_offsets(info.colorimetry.range, info.finfo, offset.data(), scale.data());
+    const double full = std::numeric_limits<Word>::max();
+    const double chroma = 2 * full / scale[1], green = 1 - red - blue;
+    return {.black = static_cast<float>(offset[0]),
+            .neutral = static_cast<float>(offset[1]),
+            .luma = static_cast<float>(full / scale[0]),
+            .v_red = static_cast<float>(chroma * (1 - red)),
+            .u_blue = static_cast<float>(chroma * (1 - blue)),
+            .u_green = static_cast<float>(chroma * (1 - blue) * blue / green),
+            .v_green = static_cast<float>(chroma * (1 - red) * red / green)};
+}
 
 template <class Word> void convert_yuv(const MappedFrame& frame, const GstVideoInfo& info, HostView to) {
-    const RgbOfYuv<Word> rgb(info);
+    const RgbOfYuv by = rgb_of_yuv<Word>(info);
+    const auto words = [&](int plane, int y) { return reinterpret_cast<const Word*>(frame.row(plane, y)); };
     for (int y = 0; y < to.shape.height; ++y)
-        rgb.convert_row(frame, y, to.row(y));
+        rgb_row(by, words(0, y), words(1, y), words(2, y), frame.width(), to.as<Word>().row(y));
 }
 
 } // namespace

@@ -121,12 +121,11 @@ public:
             slot.saturated.resize(static_cast<std::size_t>(input.height));
             slot.windows = SaturatedWindows(input, radius);
         }
-        // A band sums 2·radius rows before its first result.
         input_ = input;
         correlation_ = window_correlation(params_.radius, params_.extras.speckle_size);
         if (params_.border == Border::omit)
             edges_.prepare(input, static_cast<int>(slots_.size()));
-        bands_ = band_count(output.height, static_cast<int>(slots_.size()), std::max(16, 8 * radius));
+        bands_ = band_count(output.height, static_cast<int>(slots_.size()), speckle_chunk(radius));
         prepared_ = params_;
         return output;
     }
@@ -278,9 +277,11 @@ private:
 
     void run_band(const SpeckleTile& frame, std::optional<double> threshold, int band, Slot& slot) const {
         SpeckleTile tile = frame;
-        const Band rows = band_rows(frame.output.shape.height, bands_, band);
-        tile.y0 = rows.begin;
-        tile.y1 = rows.end;
+        const int height = frame.output.shape.height;
+        const int chunk = speckle_chunk(frame.params.radius);
+        const Band chunks = band_rows((height + chunk - 1) / chunk, bands_, band);
+        tile.y0 = chunks.begin * chunk;
+        tile.y1 = std::min(chunks.end * chunk, height);
         tile.rows = input_rows(tile);
         tile.saturated = slot.saturated.data();
         std::fill_n(tile.saturated, tile.rows.end - tile.rows.begin, std::uint8_t{0});

@@ -115,6 +115,7 @@ TEST_P(ContrastFinishTargets, NamedOutputsAreTheOutputs) {
         expect_named_outputs(one, words);
         expect_named_outputs(one, wide);
         expect_named_outputs(one, reals);
+        expect_named_outputs(one, std::vector{uniform_image<float>(70, 12, 1, 20, random)});
         if (HasFailure())
             return;
     }

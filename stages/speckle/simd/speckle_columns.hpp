@@ -39,6 +39,14 @@ struct TileColumns {
         return column < 0 ? -1 : column - first;
     }
 
+    /// Calls f(index) for every border column.
+    template <class F> void for_border(F&& f) const {
+        for (int i = -left; i < 0; ++i)
+            f(i);
+        for (int i = real; i < real + right; ++i)
+            f(i);
+    }
+
     static std::size_t buffer_columns(int radius, int width) {
         return static_cast<std::size_t>(kLead + width + 2 * radius + kSlack) / 16 * 16;
     }
@@ -108,8 +116,11 @@ inline std::size_t integer_scratch_bytes(std::size_t columns, std::size_t input_
 
 inline std::size_t real_scratch_bytes(int radius, std::size_t columns, std::size_t input_width) {
     const std::size_t rows = 2 * static_cast<std::size_t>(radius) + 1;
+    const std::size_t segments = columns + 4 * (rows + 16); // of RealSums, which overlap
     return 2 * (rows + 2 + WindowGroups::kLevels) * ScratchCutter::aligned(columns * 8) +
-           ScratchCutter::aligned(input_width * 4);
+           ScratchCutter::aligned(input_width * 4) +
+           (ContrastFinish::kMost + 1) * ScratchCutter::aligned(columns * 4) +
+           (rows + 2) * ScratchCutter::aligned(segments * 4) + 2 * ScratchCutter::aligned(segments * 8);
 }
 
 /// Adds the NaN and ±∞ of a row to `counts`.

@@ -67,7 +67,7 @@ public:
             sums = cut.take<double>(count);
         choose_terms();
         streamed_ = tile.streamed && tile.x0 % 16 == 0;
-        for_border([&](int index) { sources_[borders_++] = {index, columns_.source(index, tile)}; });
+        columns_.for_border([&](int index) { sources_[borders_++] = {index, columns_.source(index, tile)}; });
     }
 
     /// False if samples were larger than declared by the tile.
@@ -166,17 +166,10 @@ private:
         if (tile_.params.border != Border::zero)
             return;
         const auto n = static_cast<Square>(window_);
-        for_border([&](int index) {
+        columns_.for_border([&](int index) {
             levels_[0].sums[index] = static_cast<Sum>(0U - static_cast<Sum>(n) * reference_);
             levels_[0].squares[index] = n * reference_ * reference_;
         });
-    }
-
-    template <class F> void for_border(F&& f) const {
-        for (int i = -columns_.left; i < 0; ++i)
-            f(i);
-        for (int i = columns_.real; i < columns_.real + columns_.right; ++i)
-            f(i);
     }
 
     void fill_border() {

@@ -4,7 +4,8 @@
 //   M = Ma + Mb + (nb·Sa − na·Sb)²/(na·nb·(na+nb))    (Chan, Golub, LeVeque 1979).
 // Down the columns blocks of 2w+1 rows have suffix and prefix groups (van Herk's scheme), so that a window is
 // one merge; along the row 2w+1 columns are at most five groups of 1, 3 and 9, merged at once. A constant
-// window has M = 0 exactly, D = N·M.
+// window has M = 0 exactly, D = N·M. Running sums (speckle_sums-inl.hpp) compute the rows of samples for
+// which they are exact enough.
 #if defined(SPECKLESCOPE_SPECKLE_REAL_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SPECKLESCOPE_SPECKLE_REAL_INL
 #undef SPECKLESCOPE_SPECKLE_REAL_INL
@@ -17,6 +18,7 @@
 
 #include "stages/speckle/simd/speckle_columns.hpp"
 #include "stages/speckle/simd/speckle_lanes-inl.hpp"
+#include "stages/speckle/simd/speckle_sums-inl.hpp"
 #include "stages/streamed-inl.hpp"
 
 #include <array>
@@ -121,13 +123,11 @@ template <class Rows> class RealTile {
 
 public:
     RealTile(const SpeckleTile& tile, std::byte* scratch)
-        : tile_(tile), alone_(finish_of_output(tile)), columns_(tile), window_(2 * tile.params.radius + 1) {
+        : tile_(tile), finish_(tile.finish ? *tile.finish : finish_of_output(tile)), columns_(tile),
+          cut_(scratch), window_(2 * tile.params.radius + 1), sums_(tile, columns_, cut_) {
         const std::size_t count = TileColumns::buffer_columns(tile.params.radius, tile.x1 - tile.x0);
-        ScratchCutter cut(scratch);
         const auto groups = [&] {
-            Groups g{cut.take<double>(count), cut.take<double>(count)};
-            std::fill_n(g.sum, count, 0.0);
-            std::fill_n(g.deviation, count, 0.0);
+            Groups g{cut_.take<double>(count), cut_.take<double>(count)};
             return Groups{g.sum + TileColumns::kLead, g.deviation + TileColumns::kLead};
         };
         prefix_ = groups();
@@ -137,39 +137,83 @@ public:
         for (int k = 0; k < window_; ++k)
             suffix_[k] = groups();
         const auto width = static_cast<std::size_t>(tile.input.shape.width);
-        zeros_ = cut.take<float>(width);
+        zeros_ = cut_.take<float>(width);
         std::fill_n(zeros_, width, 0.0F);
+        for (int i = 0; i < finish_.count; ++i)
+            finish_.images[i] = {finish_.images[i].form, finish_.images[i].c, 0,
+                                 reinterpret_cast<std::byte*>(cut_.take<float>(count)), 0};
+        finish_.samples = samples();
         choose_terms();
     }
 
     void run(PixelCounts& counts) {
         const Rows rows(tile_, zeros_);
-        const int radius = tile_.params.radius;
-        const int shift = tile_.params.border == Border::crop ? radius : 0;
-        for (int y = tile_.y0; y < tile_.y1; ++y) {
-            const int top = y + shift - radius;
-            const int next = top + window_ - 1;
-            const auto ahead = rows.row(std::min(next + kAhead, tile_.input.shape.height - 1));
-            // suffix_[k]: rows from number k of the block on
-            if (const int taken = (y - tile_.y0) % window_; taken > 0)
-                push_row<true>(rows.row(next), ahead, prefix_, taken - 1, prefix_, suffix_ + taken);
-            else
-                for (int k = window_ - 1; k >= 0; --k)
-                    push_row<false>(rows.row(top + k), ahead, suffix_[std::min(k + 1, window_ - 1)],
-                                    window_ - 1 - k, k == 0 ? levels_[0] : suffix_[k], nullptr);
-            fill_border();
-            for (int level = 0; level < top_; ++level)
-                merge_three(level);
-            constexpr std::size_t kMost = WindowGroups::kMostTerms;
-            if (sizes_[0] == sizes_[term_count_ - 1])
-                term_count_ == 3 ? finish_row<3, true>(y, counts) : finish_row<kMost, true>(y, counts);
-            else
-                term_count_ == 3 ? finish_row<3, false>(y, counts) : finish_row<kMost, false>(y, counts);
+        const int chunk = speckle_chunk(tile_.params.radius);
+        for (int y = tile_.y0; y < tile_.y1;) {
+            const int end = std::min(tile_.y1, (y / chunk + 1) * chunk);
+            int merged = end; // without running sums, or if these fail at once
+            if constexpr (Rows::kSamples)
+                if (sums_.usable()) {
+                    const int begin = y;
+                    y = finish_.corrects ? sum_rows<double>(rows, y, end, counts)
+                                         : sum_rows<float>(rows, y, end, counts);
+                    merged = y == begin ? end : std::min(end, y + window_);
+                }
+            while (y < merged)
+                y = merge_rows(rows, y, std::min(merged, y + window_), counts);
         }
         hwy::FlushStream();
     }
 
 private:
+    int top_of(int y) const { return tile_.params.border == Border::crop ? y : y - tile_.params.radius; }
+
+    /// Results of the rows [y, end) as long as sums are exact enough; returns the next row.
+    template <class Real> int sum_rows(const Rows& rows, int y, int end, PixelCounts& counts) {
+        Real* const s = reinterpret_cast<Real*>(results_.sum);
+        Real* const d = reinterpret_cast<Real*>(results_.deviation);
+        const int first = top_of(y) + window_ - 1; // the row that completes a window
+        sums_.clear();
+        for (int next = top_of(y); y < end; ++next) {
+            if (!sums_.take(rows.row(next), ahead(rows, next), s, d))
+                break;
+            if (next >= first)
+                write_row<true>(y++, s, d, counts);
+        }
+        return y;
+    }
+
+    auto ahead(const Rows& rows, int y) const {
+        return rows.row(std::min(y + kAhead, tile_.input.shape.height - 1));
+    }
+
+    /// Results of the rows [y, end), at most window_, from merged groups; returns end.
+    int merge_rows(const Rows& rows, int y, int end, PixelCounts& counts) {
+        for (int taken = 0; y < end; ++y, ++taken) {
+            const int top = top_of(y);
+            const int next = top + window_ - 1;
+            // suffix_[k]: rows from number k of the block on
+            if (taken > 0)
+                push_row<true>(rows.row(next), ahead(rows, next), prefix_, taken - 1, prefix_,
+                               suffix_ + taken);
+            else
+                for (int k = window_ - 1; k >= 0; --k)
+                    push_row<false>(rows.row(top + k), ahead(rows, next),
+                                    suffix_[std::min(k + 1, window_ - 1)], window_ - 1 - k,
+                                    k == 0 ? levels_[0] : suffix_[k], nullptr);
+            fill_border();
+            for (int level = 0; level < top_; ++level)
+                merge_three(level);
+            constexpr std::size_t kMost = WindowGroups::kMostTerms;
+            if (sizes_[0] == sizes_[term_count_ - 1])
+                term_count_ == 3 ? merge_windows<3, true>() : merge_windows<kMost, true>();
+            else
+                term_count_ == 3 ? merge_windows<3, false>() : merge_windows<kMost, false>();
+            write_row<false>(y, results_.sum, results_.deviation, counts);
+        }
+        return end;
+    }
+
     /// Merges na rows with nb more, the latter of samples if kSample.
     template <bool kSample> struct Merge {
         V na, nb, factor;
@@ -205,15 +249,11 @@ private:
     }
 
     void fill_border() {
-        const auto fill = [&](int begin, int end) {
-            for (int i = begin; i < end; ++i) {
-                const int from = columns_.source(i, tile_);
-                levels_[0].sum[i] = from < 0 ? 0 : levels_[0].sum[from];
-                levels_[0].deviation[i] = from < 0 ? 0 : levels_[0].deviation[from];
-            }
-        };
-        fill(-columns_.left, 0);
-        fill(columns_.real, columns_.real + columns_.right);
+        columns_.for_border([&](int i) {
+            const int from = columns_.source(i, tile_);
+            levels_[0].sum[i] = from < 0 ? 0 : levels_[0].sum[from];
+            levels_[0].deviation[i] = from < 0 ? 0 : levels_[0].deviation[from];
+        });
     }
 
     /// Groups of the next level, of three neighbours each. Values past the last column are not used.
@@ -288,28 +328,38 @@ private:
         V all_, samples_;
     };
 
-    template <std::size_t kTerms, bool kEqual> void finish_row(int y, PixelCounts& counts) {
-        const auto width = static_cast<std::size_t>(tile_.x1 - tile_.x0);
+    template <std::size_t kTerms, bool kEqual> void merge_windows() {
         const Windows<kTerms, kEqual> windows(*this);
-        const double samples = static_cast<double>(window_) * window_ * tile_.held;
-        const V n = hn::Set(D(), samples);
+        const V n = hn::Set(D(), samples());
         for (int i = 0; i < tile_.x1 - tile_.x0; i += kLanes) {
             const RealGroups window = windows.at(i);
             results_.store({window.sum, hn::Mul(window.deviation, n)}, i);
         }
-        if (tile_.finish) {
-            finish_contrast_row(*tile_.finish, results_.sum, results_.deviation, tile_.x1 - tile_.x0,
-                                tile_.x0, y);
-            return count_non_finite({tile_.finish->row(0, y) + tile_.x0, width}, counts);
+    }
+
+    double samples() const { return static_cast<double>(window_) * window_ * tile_.held; }
+
+    /// The images of row y from S and D, which are in the order of sums_ if kSums.
+    template <bool kSums, class Real> void write_row(int y, Real* s, Real* d, PixelCounts& counts) {
+        const int width = tile_.x1 - tile_.x0;
+        finish_contrast_row(finish_, s, d, kSums ? sums_.count() : width, 0, 0);
+        for (int i = 0; i < finish_.count; ++i) {
+            float* const output =
+                (tile_.finish ? tile_.finish->row(i, y) : tile_.output.as<float>().row(y)) + tile_.x0;
+            const float* from = finish_.row(i, 0);
+            const bool streamed = tile_.streamed && !tile_.finish;
+            if constexpr (kSums) {
+                float* const to = streamed ? reinterpret_cast<float*>(levels_[0].sum) : output;
+                sums_.deinterleave(from, to);
+                from = to;
+            }
+            if (i == 0 && (!kSums || finish_.corrects))
+                count_non_finite({from, static_cast<std::size_t>(width)}, counts);
+            if (streamed)
+                stream_row(from, width, output);
+            else if constexpr (!kSums)
+                std::copy_n(from, width, output);
         }
-        float* const output = tile_.output.as<float>().row(y) + tile_.x0;
-        float* const to = tile_.streamed ? reinterpret_cast<float*>(levels_[0].sum) : output;
-        alone_.samples = samples;
-        alone_.images[0].data = reinterpret_cast<std::byte*>(to);
-        finish_contrast_row(alone_, results_.sum, results_.deviation, tile_.x1 - tile_.x0, 0, 0);
-        count_non_finite({to, width}, counts);
-        if (tile_.streamed)
-            stream_row(to, tile_.x1 - tile_.x0, output);
     }
 
     /// The stage's output without others: the same loops, and so the same bits, as with them.
@@ -322,6 +372,7 @@ private:
                                 : kind == Output::contrast                 ? ContrastForm::root
                                                                            : ContrastForm::square;
         finish.images[0].c = tile.scale;
+        finish.quotient = true;
         return finish;
     }
 
@@ -329,9 +380,11 @@ private:
     static constexpr std::size_t kMostRows = 2 * SpeckleParams::kMaxRadius + 1;
 
     const SpeckleTile& tile_;
-    ContrastFinish alone_; ///< used without tile_.finish
+    ContrastFinish finish_; ///< of tile_ or its output, into rows of scratch memory
     TileColumns columns_;
+    ScratchCutter cut_;
     int window_;
+    RealSums sums_;
     Groups prefix_; ///< rows of the next block so far
     Groups suffix_[kMostRows];
     Groups

@@ -44,6 +44,9 @@ struct SpeckleTile {
     std::uint8_t* saturated = nullptr; ///< per row of `rows`: set to 1 if it contains saturated samples
 };
 
+/// Rows of results after which sums of f32 begin again: results do not depend on the number of threads where
+/// bands begin at multiples of it. A band sums 2·radius rows before its first result.
+constexpr int speckle_chunk(int radius) { return 4 * (2 * radius + 1); }
 /// Output columns whose sums stay in the L1 and L2 caches.
 int speckle_tile_width(PixelType type);
 /// Scratch memory for tiles of up to `width` output pixels with an input `input_width` wide; 64-byte aligned.

@@ -2,7 +2,9 @@
 #include "tests/stages/speckle/speckle_expect.hpp"
 #include "tests/support/instruction_sets.hpp"
 
+#include <cmath>
 #include <functional>
+#include <limits>
 
 namespace specklescope::test::speckle_targets_test {
 
@@ -111,6 +113,81 @@ TEST_P(SpeckleTargets, NoTileIsWiderThanItsSums) {
         for (const int width : {1535, 1537, 3071, 3072})
             expect_oracle(uniform_image<std::uint16_t>(width, least, 0, 65535, random), params);
     }
+}
+
+// f32: running sums where they are exact enough, merged groups elsewhere.
+
+void expect_exact(const TestImage<float>& image, const SpeckleParams& params) {
+    expect_oracle(image, params, {}, 3e-7);
+}
+
+TEST_P(SpeckleTargets, RealsOfEveryRadius) { // several chunks of rows, segments that overlap
+    std::mt19937_64 random = test_random(20);
+    for (int radius = 1; radius <= 15; ++radius)
+        for (const Border border : {Border::crop, Border::reflect, Border::zero}) {
+            const int height = radius < 4 ? 170 : 40;
+            const Output output = radius % 2 == 0 ? Output::contrast : Output::sfi;
+            expect_exact(uniform_image<float>(131, height, 0, 7, random), with(radius, output, border));
+            TestImage<float> image = uniform_image<float>(97, height, 1, 4, random);
+            for (int y = 2; y < height; y += 4)
+                for (int x = 2; x < 97; x += 4)
+                    image.at(x, y) = -0.3F;
+            expect_exact(image, with(radius, output, border));
+        }
+}
+
+/// Samples of mean ± (deviation from `low` on the left to `high` on the right).
+TestImage<float> gradient_image(double mean, double low, double high, std::mt19937_64& random) {
+    TestImage<float> image(160, 40);
+    std::uniform_real_distribution<double> part(-1.7, 1.7);
+    for (int y = 0; y < 40; ++y)
+        for (int x = 0; x < 160; ++x)
+            image.at(x, y) = static_cast<float>(mean + part(random) * low * std::pow(high / low, x / 160.0));
+    return image;
+}
+
+TEST_P(SpeckleTargets, RealsAroundTheLeastContrastOfRunningSums) {
+    std::mt19937_64 random = test_random(21);
+    for (const int radius : {1, 2, 3, 7, 15}) {
+        const SpeckleParams params = with(radius, Output::contrast, Border::replicate);
+        for (const double change : {0.7, 0.9, 1.0, 1.1, 1.4}) { // s.d. of 2⁻¹⁰ of the largest sample
+            const double deviation = 1000 * 0x1p-10 * change;
+            expect_exact(gradient_image(1000, deviation, deviation, random), params);
+        }
+        expect_exact(gradient_image(1000, 0.2, 5, random), params);
+        expect_exact(gradient_image(50000, 0.004, 0.5, random), params); // a few steps of f32
+    }
+}
+
+TEST_P(SpeckleTargets, RealsAroundTheLeastMeanOfRunningSums) {
+    for (const double mean : {0x1p-17, 0x1p-18, 0x1p-19, 0x1p-21}) {
+        TestImage<float> image(160, 24);
+        for (int y = 0; y < 24; ++y) // columns of 0.9, 0 and −0.9 in turn
+            for (int x = 0; x < 160; ++x)
+                image.at(x, y) = static_cast<float>((x % 3 - 1) * 0.9 + mean * (1 + 0.1 * (y % 2)));
+        for (const int radius : {1, 4, 7, 10}) // windows of whole periods
+            expect_exact(image, with(radius, Output::contrast, Border::crop));
+    }
+}
+
+TEST_P(SpeckleTargets, RealsOfEveryMagnitude) { // results are computed in f32
+    std::mt19937_64 random = test_random(22);
+    for (int decade = -30; decade <= 30; decade += 2)
+        for (const Output output : {Output::sfi, Output::contrast})
+            expect_exact(uniform_image<float>(100, 20, 0, std::pow(10, decade), random),
+                         with(3, output, Border::replicate));
+}
+
+TEST_P(SpeckleTargets, StraySamplesAtTheBordersOfTiles) {
+    std::mt19937_64 random = test_random(23);
+    const TestImage<float> speckle = uniform_image<float>(1100, 60, 1, 2, random);
+    for (const float stray : {1e30F, 1e7F, std::numeric_limits<float>::quiet_NaN()})
+        for (const int radius : {1, 3}) {
+            TestImage<float> image = speckle;
+            for (const int x : {0, 90, 367, 368, 735, 736, 1099})
+                image.at(x, 10 + x % 40) = stray;
+            expect_exact(image, with(radius, Output::contrast2, Border::replicate));
+        }
 }
 
 INSTANTIATE_TEST_SUITE_P(Processor, SpeckleTargets, instruction_sets(), instruction_set_name);
