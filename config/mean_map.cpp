@@ -20,6 +20,7 @@ struct MeanOfRun {
         collector.push(result, may_wait);
         if (result.warming_up())
             return;
+        results += result.repeated || !result.image ? 0U : 1U;
         last.info = result.info; // without pixels: their slots are needed
         last.chain = result.chain;
         last.quantity = result.quantity;
@@ -27,7 +28,8 @@ struct MeanOfRun {
     }
 
     BaselineCollector collector{std::numeric_limits<double>::infinity()};
-    Result last; ///< facts of the newest result of the mean
+    Result last;               ///< facts of the newest result of the mean
+    std::uint64_t results = 0; ///< without warm-up, also those that the mean left out
 };
 
 namespace {
@@ -71,6 +73,10 @@ private:
         const std::shared_ptr<const BaselineImage> mean = mean_->collector.taken();
         if (!mean)
             throw RunError("The mean map " + options_.path + " is not written. " + mean_->collector.error());
+        if (mean->frames() < mean_->results && adds_)
+            run_log().warn("{} is the mean of the last {} of {} results: those before them were made with "
+                           "other settings, for example another exposure.",
+                           options_.path, mean->frames(), mean_->results);
         const auto values = std::make_shared<std::vector<float>>(mean->values());
         Result result = mean_->last;
         result.image = borrowed_frame({reinterpret_cast<std::byte*>(values->data()), mean->shape()}, values);

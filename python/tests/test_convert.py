@@ -293,6 +293,10 @@ def test_dicom_is_read(tmp_path, rng, dtype, colour):
     same(np.array([frame.raw for frame in read]), frames)
     assert [frame.time_ns for frame in read] == [i * 12_500_000 for i in range(6)]
     assert "Doe" not in Path(tmp_path, "film.raw.jsonl").read_text()
+    data.BitsAllocated, data.BitsStored, data.HighBit = 16, 12, 15
+    data.save_as(tmp_path / "high.dcm", enforce_file_format=True)
+    with pytest.raises(ss.UsageError):
+        from_dicom(tmp_path / "high.dcm", tmp_path / "high.raw")
 
 
 def test_what_cannot_be_converted_is_refused(tmp_path, rng, capsys, monkeypatch):

@@ -32,6 +32,32 @@ for name, (to, back) in rules.items():
 )py")) << read_text(folder / "python.log");
 }
 
+/// Results of two exposures have no common mean: the file holds the last ones, and a message counts them.
+TEST(MeanMap, ResultsBeforeAChangeAreNamed) {
+    const TemporaryFolder folder;
+    ASSERT_TRUE(test::python(folder, R"py(
+import numpy as np
+np.random.default_rng(4).integers(100, 4000, (20, 24, 32)).astype("<u2").tofile("film.raw")
+)py"));
+    const auto run = [&](const std::string& exposures) {
+        return run_program({"run",
+                            "raw:film.raw?width=32&height=24&format=gray16le&rate=50&exposures=" + exposures,
+                            "--stage", "speckle:output=contrast2", "--backend", "cpu", "--record",
+                            exposures + ".raw", "--mean", exposures + ".tiff"},
+                           folder.path().string());
+    };
+    const ChildResult changed = run("2,4");
+    EXPECT_NE(changed.err.find("last 1 of 20 results"), std::string::npos) << changed.all();
+    const ChildResult same = run("2");
+    EXPECT_EQ(same.err.find("of 20 results"), std::string::npos) << same.all();
+    EXPECT_TRUE(test::python(folder, R"py(
+import numpy as np, tifffile
+for name, first in (("2,4", 19), ("2", 0)):
+    frames = np.fromfile(name + ".raw", "<f4").reshape(20, 24, 32).astype(float)
+    np.testing.assert_allclose(tifffile.imread(name + ".tiff"), frames[first:].mean(0), rtol=1e-6)
+)py")) << read_text(folder / "python.log");
+}
+
 TEST(MeanMap, NoFileWithoutACompleteResult) {
     const TemporaryFolder folder;
     const auto run = [&](const char* frames, const char* file) {

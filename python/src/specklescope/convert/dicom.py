@@ -24,6 +24,9 @@ def from_dicom(source: str | os.PathLike[str], output: str | os.PathLike[str]) -
     if light not in ("MONOCHROME2", "RGB") and not str(light).startswith("YBR") or data.get("PixelRepresentation") or data.get("BitsAllocated") not in (8, 16):
         raise UsageError(f"'{source}' holds {light} of {data.get('BitsAllocated')} bits. Only unsigned MONOCHROME2 and colour of 8 or "
                          "16 bits is read.")
+    if data.get("HighBit") != data.BitsStored - 1:  # pydicom would cut off the highest bits
+        raise UsageError(f"'{source}' stores {data.BitsStored} bits below bit {data.get('HighBit')}, which is not read. Save it with "
+                         f"HighBit {data.BitsStored - 1}.")
     count = int(data.get("NumberOfFrames", 1))
     vector = [float(step) for step in data.get("FrameTimeVector", ())]
     step = float(data.get("FrameTime") or 0) or 1000 / float(data.get("CineRate") or np.inf)
