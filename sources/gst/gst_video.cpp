@@ -119,12 +119,13 @@ public:
         claimed_.reset();
         invalid_values_ = {};
         exposures_.restart();
+        next_ns_.reset();
         most_bytes_ = MemoryLimit::here();
         return GstSource::open();
     }
 
     Status next(FramePort& port) override {
-        const double rate = params_.as<VideoParams>().rate;
+        const double rate = given_rate() > 0 ? given_rate() : pace_;
         pacer_.set_speed(params_.as<VideoParams>().speed);
         if (!landing_ && !pacer_.wait(rate, std::chrono::milliseconds(100)))
             return Status::idle;
@@ -142,9 +143,13 @@ public:
         }
     }
 
+    void pace(double rate) override { pace_ = rate; }
+
     std::uint64_t length() override { return trusted() ? packets_->times.size() : told_; }
 
     std::optional<std::uint64_t> frame_at(double seconds) override {
+        if (by_rate())
+            return std::nullopt;
         if (!packets_)
             make_index();
         if (!trusted())
@@ -189,6 +194,10 @@ private:
     bool seeks_by_time() const {
         return demuxer_ == Demuxer::exact || (demuxer_ == Demuxer::keys_only && packets_->all_keys);
     }
+
+    double given_rate() const { return params_.as<VideoParams>().rate; }
+    /// A rate set by the user overrides times of other programs.
+    bool by_rate() const { return given_rate() > 0 && !recorded_.ours(); }
 
     void make_index() { packets_ = packet_index(path_); }
 
@@ -283,6 +292,10 @@ private:
         if (demuxer_ == Demuxer::exact && fragmented_mp4(path_)) // qtdemux begins at another frame
             demuxer_ = Demuxer::timed;
         tell(info);
+        if (by_rate()) {
+            info.rate = given_rate();
+            info.time_origin = TimeOrigin::parameter;
+        }
         info.seekable = true;
         info.length = told_ = counted_ && counted_->bytes == bytes_ ? counted_->frames : info.frames;
         if (params_.as<VideoParams>().loop)
@@ -364,7 +377,10 @@ private:
         info.film_ns = timed ? *info.film_ns - first_time_
                              : static_cast<std::int64_t>(*info.position) * std::int64_t{1'000'000'000};
         info.capture_ns += first_capture_ns_;
-        check_time(info);
+        if (by_rate())
+            take_rate(info);
+        else
+            check_time(info);
         if (recorded_.now().untimed) {
             info.capture_ns = std::int64_t{1'000'000'000} * untimed_++;
             info.time_origin = TimeOrigin::none;
@@ -376,6 +392,18 @@ private:
             info.assumed = recorded_.now().assumed;
         if (recorded_.now().full_scale > 0)
             info.full_scale = recorded_.now().full_scale;
+    }
+
+    /// Times by the rate; a part of a film has those of the whole one.
+    void take_rate(FrameInfo& info) {
+        constexpr double kLast = 4e18; // ns
+        const double step = 1e9 / given_rate();
+        const double in_film = std::min(static_cast<double>(*info.position) * step, kLast);
+        const double now = next_ns_.value_or(in_film);
+        next_ns_ = std::min(now + step, kLast);
+        info.film_ns = std::llround(in_film);
+        info.capture_ns = std::llround(now);
+        info.time_origin = TimeOrigin::parameter;
     }
 
     /// Replaces a time that does not increase, and marks its frame.
@@ -404,6 +432,8 @@ private:
     std::uint64_t most_bytes_ = std::numeric_limits<std::uint64_t>::max();
     std::uintmax_t bytes_ = 0;
     Pacer pacer_;
+    double pace_ = 0;               ///< without a rate by the user
+    std::optional<double> next_ns_; ///< capture time of the next frame by that rate
     FileExposures exposures_;
     RecordedText recorded_; ///< of our recordings, from tags
     InvalidValueLog invalid_values_;
@@ -445,7 +475,9 @@ const ParamTable& video_table() {
                    .min = 0,
                    .max = kMaxRate,
                    .least = kMinRate,
-                   .doc = "Frames per second. 0: as fast as possible"})
+                   .doc = "Frames per second; overrides times that other programs stated. 0: as fast as "
+                          "possible, with "
+                          "the file's times"})
             .real("speed", &VideoParams::speed,
                   {.min = 0, .max = kMaxSpeed, .least = kMinSpeed, .doc = kSpeedDoc})
             .boolean("loop", &VideoParams::loop, {.doc = "Restart at the end"})

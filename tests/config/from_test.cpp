@@ -1,5 +1,8 @@
 // A part of a file without a window: --from, --from-s, --frames and --loop, and the written frame positions.
 #include "tests/support/child.hpp"
+#include "tests/support/file_tools.hpp"
+
+#include <nlohmann/json.hpp>
 
 #include <sstream>
 
@@ -86,6 +89,41 @@ TEST_F(From, ATimeIsTheFrameThatIsShownThen) {
                   std::string::npos)
             << "a part has the times of the whole film";
     }
+}
+
+/// Films of fast cameras are often saved with the rate of a player.
+TEST_F(From, ARateOverridesTheTimesOfAVideo) {
+    ASSERT_TRUE(test::python(folder_, R"py(
+import subprocess
+import numpy as np
+frames = np.arange(20, dtype=np.uint8).repeat(24 * 32).tobytes()
+subprocess.run(["ffmpeg", "-v", "error", "-y", "-f", "rawvideo", "-pix_fmt", "gray", "-s", "32x24", "-r", "25", "-i", "-",
+                "-c:v", "ffv1", "film.mkv"], check=True, input=frames)
+)py"));
+    const auto frames = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), "run");
+        words.insert(words.end(), {"--record-raw", "part.raw"});
+        const ChildResult result = run_program(words, folder_.path().string());
+        EXPECT_EQ(result.status, 0) << result.all();
+        std::istringstream lines(read_text(folder_ / "part.raw.jsonl"));
+        std::vector<std::pair<int, long long>> all;
+        for (std::string line; std::getline(lines, line);)
+            if (const auto frame = nlohmann::json::parse(line); frame.contains("sequence"))
+                all.emplace_back(frame["position"], frame["capture_ns"]);
+        std::filesystem::remove(folder_ / "part.raw");
+        std::filesystem::remove(folder_ / "part.raw.jsonl");
+        return all;
+    };
+    using Frames = std::vector<std::pair<int, long long>>;
+    EXPECT_EQ(frames({"film.mkv", "--from", "5", "--frames", "2"}),
+              (Frames{{5, 200'000'000}, {6, 240'000'000}}));
+    EXPECT_EQ(frames({"film.mkv", "--rate", "1000", "--from", "5", "--frames", "2"}),
+              (Frames{{5, 5'000'000}, {6, 6'000'000}}));
+    EXPECT_EQ(frames({"film.mkv", "--rate", "1000", "--from-s", "0.0185", "--frames", "3", "--loop"}),
+              (Frames{{18, 18'000'000}, {19, 19'000'000}, {18, 20'000'000}}));
+    ASSERT_EQ(run_program({"run", "film.mkv", "--record-raw", "own.mkv"}, folder_.path().string()).status, 0);
+    EXPECT_EQ(frames({"own.mkv", "--rate", "1000", "--from", "5", "--frames", "1"}),
+              (Frames{{5, 200'000'000}}));
 }
 
 TEST_F(From, ATimeThatIsNoneIsRefused) {
