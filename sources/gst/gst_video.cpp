@@ -476,8 +476,7 @@ const ParamTable& video_table() {
                    .max = kMaxRate,
                    .least = kMinRate,
                    .doc = "Frames per second; overrides times that other programs stated. 0: as fast as "
-                          "possible, with "
-                          "the file's times"})
+                          "possible, with the file's times"})
             .real("speed", &VideoParams::speed,
                   {.min = 0, .max = kMaxSpeed, .least = kMinSpeed, .doc = kSpeedDoc})
             .boolean("loop", &VideoParams::loop, {.doc = "Restart at the end"})
