@@ -222,7 +222,8 @@ protected:
         viewer_->key("shift+k");
         ASSERT_TRUE(viewer_->until([&] {
             return viewer_->number("traces.frames") == kFrames &&
-                   std::abs(viewer_->number("traces.f0.box") / truth.f0 - 1) < 1e-6;
+                   std::abs(viewer_->number("traces.f0.box") / truth.f0 - 1) < 1e-6 &&
+                   viewer_->text("summary").find("whole film") == std::string::npos; // it is not running
         })) << viewer_->number("traces.f0.box")
             << " for " << truth.f0 << viewer_->log();
         for (const int frame : {0, 3, kFrames - 1})
