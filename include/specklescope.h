@@ -481,7 +481,7 @@ SPECKLESCOPE_API specklescope_status specklescope_stream_traces(specklescope_str
                                                                 const char* path);
 
 /* Any thread. 1: a file stops before its next frame, a camera continues without results; 0: resume. Results
- * computed before this call, more than a hundred of small frames, are still returned by
+ * computed before this call (more than a hundred for small frames) are still returned by
  * specklescope_stream_next. A file is always stopped before the first specklescope_stream_next. */
 SPECKLESCOPE_API specklescope_status specklescope_stream_pause(specklescope_stream* stream, int32_t on);
 /* Continues a file at this frame, counted from 0, also after its end. Pending results are discarded. Stages

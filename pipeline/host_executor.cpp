@@ -99,7 +99,7 @@ public:
             run_all();
         prepare(frame.shape(), true);
         Work work;
-        // memory before any other change
+        // Allocate before any other change: a frame without memory is refused.
         if (waits && parts_.empty())
             make_parts();
         work.slot = plan_->steps.empty() ? Frame() : take_slot();
@@ -251,13 +251,13 @@ private:
                plan_->notes_settled() && plan_->also.empty();
     }
 
-    /// The same as long as the executor lives, unlike parallel_threads(): between_ has as many images.
+    /// Constant while the executor exists, unlike parallel_threads(): between_ has as many images.
     int most_in_flight() const { return std::clamp(2 * limit_.threads() + static_cast<int>(kGroup), 16, 48); }
 
     /// Before the first frame that waits.
     void make_parts() {
         const std::vector<HostPlan::Step>& steps = plan_->steps;
-        between_.clear(); // another try, after there was no memory
+        between_.clear(); // left by an attempt that ran out of memory
         for (const HostPlan::Step& step : steps)
             between_.push_back(step.between
                                    ? std::make_unique<FrameRing>(step.output, most_in_flight(), host_memory())

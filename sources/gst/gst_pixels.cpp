@@ -73,7 +73,7 @@ template <class Word> void copy_rgb_row(const MappedFrame& frame, int y, std::by
     }
 }
 
-/// By the matrix and the range of the caps.
+/// Coefficients for the matrix and range of the caps.
 template <class Word> RgbOfYuv rgb_of_yuv(const GstVideoInfo& info) {
     double red = 0, blue = 0; // their weights in luma
     gst_video_color_matrix_get_Kr_Kb(info.colorimetry.matrix, &red, &blue);

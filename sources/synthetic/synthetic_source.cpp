@@ -271,8 +271,8 @@ const ParamTable& synthetic_table() {
                      "Source of frames. computed: each from its number, with the true correlation of frames. "
                      "mixed: bands of up to 48 computed frames in random order, as fast as a copy; frames "
                      "do not correlate, and long means keep the noise of the set. auto: mixed for a live "
-                     "source of more than 32 million pixels a second and thread; it has a "
-                     "quarter of the cores, at least two"})
+                     "source of more than 32 million pixels a second for each of its threads, "
+                     "a quarter of the cores and at least two"})
             .real("rho", &O::rho,
                   {.label = "Dynamic part ρ",
                    .min = 0,

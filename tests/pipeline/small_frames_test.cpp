@@ -142,16 +142,22 @@ INSTANTIATE_TEST_SUITE_P(
             std::vector<std::string>{"temporal:frames=20,output=bfi", "average:frames=20"},
             std::vector<std::string>{"register", "speckle", "average:frames=2"})));
 
+/// A host executor with this chain, prepared for grey frames.
+std::unique_ptr<Executor> executor_with(int threads, const std::vector<std::string>& stages) {
+    auto executor = make_host_executor(threads);
+    auto chain = std::make_shared<Chain>();
+    for (const std::string& stage : stages)
+        chain->add(stage);
+    executor->set_chain(chain, 1);
+    executor->prepare(shape_of(1), true);
+    return executor;
+}
+
 /// Another executor's limit of the threads of the process ends while images between stages exist.
 TEST(SmallFramesOnTheHost, AsManyAreInFlightAfterTheThreadsOfTheProcessChange) {
     FrameRing ring(shape_of(1), kFrames, host_memory());
     const std::vector<Frame> frames = random_frames(ring);
-    const auto executor = make_host_executor(20);
-    auto chain = std::make_shared<Chain>();
-    chain->add("gaussian:sigma=1");
-    chain->add("average:frames=1");
-    executor->set_chain(chain, 1);
-    executor->prepare(frames[0].shape(), true);
+    const auto executor = executor_with(20, {"gaussian:sigma=1", "average:frames=1"});
     std::size_t collected = 0;
     const auto collect = [&] {
         for (; executor->in_flight() > 0; ++collected)
@@ -178,12 +184,7 @@ TEST(SmallFramesOnTheHost, AsManyAreInFlightAfterTheThreadsOfTheProcessChange) {
 TEST(SmallFramesOnTheHost, AFrameWithoutMemoryLeavesTheOthers) {
     FrameRing ring(shape_of(1), kFrames, host_memory());
     const std::vector<Frame> frames = random_frames(ring);
-    const auto executor = make_host_executor(4);
-    auto chain = std::make_shared<Chain>();
-    chain->add("gaussian:sigma=1");
-    chain->add("speckle:radius=2");
-    executor->set_chain(chain, 1);
-    executor->prepare(frames[0].shape(), true);
+    const auto executor = executor_with(4, {"gaussian:sigma=1", "speckle:radius=2"});
     executor->submit(frames[0], true);
     EXPECT_EQ(executor->collect(true)->info.sequence, 0U);
     {

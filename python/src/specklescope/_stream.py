@@ -94,7 +94,7 @@ class Stream:
     def pause(self, on: bool = True) -> Self:
         """Pauses until pause(False): a file stops, a camera continues without results. From any thread.
 
-        next() still returns the results computed before, more than a hundred of small frames."""
+        next() still returns the results computed before (more than a hundred for small frames)."""
         self._stream.pause(bool(on))
         return self
 

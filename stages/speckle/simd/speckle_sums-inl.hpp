@@ -54,9 +54,10 @@ public:
         squares_ = cut.take<double>(floats) + kSegments;
     }
 
-    /// Whether segments are long enough for whole vectors, of any instruction set.
+    /// True if segments fill whole vectors. The limit is that of the widest instruction set, so that results
+    /// do not depend on the processor.
     bool usable() const { return length_ >= 16; }
-    /// Results of a row.
+    /// Number of results in a row; overlapping segments repeat some.
     int count() const { return length_ * kSegments; }
 
     void clear() {
